@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * PerfMon: what counters count, their overflow, and its interrupt.
+ *
+ * The processor keeps running totals per privilege mode (PMUState.now).
+ * Flagged translation blocks add their instructions to a total as they
+ * start; a fault takes back those that did not retire.  Branches are added
+ * one by one.  Totals are brought into the counters (folded) only when
+ * somebody looks, when the mode changes, or when a counter is due.
+ *
+ * A counter of instructions overflows exactly: a block that would run over
+ * the limit is left before its first instruction, and cut to the length
+ * that reaches the limit.  The interrupt then arrives behind the instruction
+ * that made the counter overflow, without skid.
+ *
+ * The core clock runs at one instruction per cycle and stands while the
+ * processor is halted.  Reference cycles are time stamp counter ticks while
+ * it is not halted; a timer looks when they may have overflowed.
+ */
+#include "qemu/osdep.h"
+#include "qemu/host-utils.h"
+#include "qemu/timer.h"
+#include "cpu.h"
+#include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "hw/i386/apic.h"
+#include "lbr.h"
+#include "pmu.h"
+#include "predict.h"
+#include "pt_regs.h"
+
+#define COUNTER_RANGE           BIT_ULL(PMU_COUNTER_WIDTH)
+
+/* IA32_PERFEVTSELx */
+#define EVTSEL_EVENT(evtsel)    extract64(evtsel, 0, 8)
+#define EVTSEL_UMASK(evtsel)    extract64(evtsel, 8, 8)
+#define EVTSEL_USR              BIT_ULL(16)
+#define EVTSEL_OS               BIT_ULL(17)
+#define EVTSEL_EDGE             BIT_ULL(18)
+#define EVTSEL_INT              BIT_ULL(20)
+#define EVTSEL_EN               BIT_ULL(22)
+#define EVTSEL_INV              BIT_ULL(23)
+#define EVTSEL_CMASK(evtsel)    extract64(evtsel, 24, 8)
+
+/* IA32_FIXED_CTR_CTRL, four bits a counter */
+#define FIXED_CTRL_WIDTH        4
+#define FIXED_CTRL_OS           BIT(0)
+#define FIXED_CTRL_USR          BIT(1)
+#define FIXED_CTRL_PMI          BIT(3)
+
+#define GLOBAL_FIXED_SHIFT      32
+
+#define SRC(source)             BIT(source)
+#define BRANCH(kind)            BIT(PMU_SRC_BRANCH + (kind))
+#define MISS(kind)              BIT(PMU_SRC_MISS + (kind))
+
+#define BRANCH_COND             (BRANCH(PERFMON_JCC_NOT_TAKEN) | \
+                                 BRANCH(PERFMON_JCC_TAKEN))
+#define BRANCH_NEAR_CALL        (BRANCH(PERFMON_CALL) |      \
+                                 BRANCH(PERFMON_CALL_NEXT) | \
+                                 BRANCH(PERFMON_CALL_IND))
+#define BRANCH_ALL              (MAKE_64BIT_MASK(PMU_SRC_BRANCH, \
+                                                 PMU_BRANCH_KINDS))
+#define BRANCH_NEAR_TAKEN       (BRANCH_ALL & ~BRANCH(PMU_BRANCH_FAR) & \
+                                 ~BRANCH(PERFMON_JCC_NOT_TAKEN))
+#define MISS_OF(branches)       ((branches) << PMU_BRANCH_KINDS)
+
+typedef struct PMUEvent {
+    uint8_t event;
+    uint8_t umask;
+    uint32_t sources;
+} PMUEvent;
+
+/* The architectural events but those of the cache, and their neighbours. */
+static const PMUEvent pmu_events[] = {
+    { 0x3c, 0x00, SRC(PMU_SRC_INSN) },          /* CPU_CLK_UNHALTED.THREAD */
+    { 0x3c, 0x01, SRC(PMU_SRC_REF) },           /* CPU_CLK_UNHALTED.REF */
+    { 0xc0, 0x00, SRC(PMU_SRC_INSN) },          /* INST_RETIRED.ANY_P */
+    { 0xc0, 0x01, SRC(PMU_SRC_INSN) },          /* INST_RETIRED.PREC_DIST */
+    { 0xc4, 0x00, BRANCH_ALL },                 /* BR_INST_RETIRED.* */
+    { 0xc4, 0x01, BRANCH_COND },
+    { 0xc4, 0x02, BRANCH_NEAR_CALL },
+    { 0xc4, 0x08, BRANCH(PERFMON_RET) },
+    { 0xc4, 0x10, BRANCH(PERFMON_JCC_NOT_TAKEN) },
+    { 0xc4, 0x20, BRANCH_NEAR_TAKEN },
+    { 0xc4, 0x40, BRANCH(PMU_BRANCH_FAR) },
+    { 0xc5, 0x00, MISS_OF(BRANCH_ALL) },        /* BR_MISP_RETIRED.* */
+    { 0xc5, 0x01, MISS_OF(BRANCH_COND) },
+    { 0xc5, 0x02, MISS_OF(BRANCH_NEAR_CALL) },
+    { 0xc5, 0x20, MISS_OF(BRANCH_NEAR_TAKEN) },
+};
+
+static const uint32_t fixed_sources[PMU_NUM_FIXED] = {
+    SRC(PMU_SRC_INSN), SRC(PMU_SRC_INSN), SRC(PMU_SRC_REF),
+};
+
+static uint64_t *pmu_counter(CPUX86State *env, int i)
+{
+    return i < PMU_NUM_GP ? &env->msr_gp_counters[i]
+                          : &env->msr_fixed_counters[i - PMU_NUM_GP];
+}
+
+/* Bit of counter @i in the global registers. */
+static uint64_t pmu_global_bit(int i)
+{
+    return i < PMU_NUM_GP ? BIT_ULL(i)
+                          : BIT_ULL(GLOBAL_FIXED_SHIFT + i - PMU_NUM_GP);
+}
+
+/*
+ * CMASK turns a counter of events into one of cycles with at least so many
+ * events.  A cycle is an instruction here, so that no source has more than
+ * one event in a cycle.  An edge is seen with each branch, and never with
+ * what happens in each cycle.
+ */
+static void pmu_apply_cmask(PMUCounter *c, uint64_t evtsel)
+{
+    int cmask = EVTSEL_CMASK(evtsel);
+    bool each_cycle = c->sources & (SRC(PMU_SRC_INSN) | SRC(PMU_SRC_REF));
+    bool inverted = evtsel & EVTSEL_INV;
+
+    if (!cmask || !c->sources) {
+        return;
+    }
+    if (cmask > 1) {
+        c->sources = inverted ? SRC(PMU_SRC_INSN) : 0;
+        each_cycle = true;
+    } else if (inverted) {
+        c->minus = each_cycle ? 0 : c->sources;
+        c->sources = each_cycle ? 0 : SRC(PMU_SRC_INSN);
+    }
+    if ((evtsel & EVTSEL_EDGE) && each_cycle) {
+        c->sources = 0;
+    }
+}
+
+static PMUCounter pmu_decode_gp(uint64_t evtsel)
+{
+    PMUCounter c = { .pmi = evtsel & EVTSEL_INT };
+    uint8_t event = EVTSEL_EVENT(evtsel);
+    uint8_t umask = EVTSEL_UMASK(evtsel);
+
+    c.modes = (evtsel & EVTSEL_OS ? BIT(PMU_MODE_OS) : 0) |
+              (evtsel & EVTSEL_USR ? BIT(PMU_MODE_USR) : 0);
+    if (!(evtsel & EVTSEL_EN)) {
+        return c;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(pmu_events); i++) {
+        if (pmu_events[i].event == event && pmu_events[i].umask == umask) {
+            c.sources = pmu_events[i].sources;
+        }
+    }
+    pmu_apply_cmask(&c, evtsel);
+    return c;
+}
+
+static PMUCounter pmu_decode_fixed(CPUX86State *env, int i)
+{
+    uint32_t ctrl = env->msr_fixed_ctr_ctrl >> (i * FIXED_CTRL_WIDTH);
+
+    return (PMUCounter) {
+        .sources = fixed_sources[i],
+        .modes = (ctrl & FIXED_CTRL_OS ? BIT(PMU_MODE_OS) : 0) |
+                 (ctrl & FIXED_CTRL_USR ? BIT(PMU_MODE_USR) : 0),
+        .pmi = ctrl & FIXED_CTRL_PMI,
+    };
+}
+
+static PMUCounter pmu_decode(CPUX86State *env, int i)
+{
+    PMUCounter c = i < PMU_NUM_GP ? pmu_decode_gp(env->msr_gp_evtsel[i])
+                                  : pmu_decode_fixed(env, i - PMU_NUM_GP);
+
+    if (!(env->msr_global_ctrl & pmu_global_bit(i)) ||
+        (env->msr_global_status & PMU_STATUS_CTR_FRZ) || !c.modes) {
+        c.sources = 0;
+    }
+    return c;
+}
+
+static void pmu_ref_due(CPUState *cs, run_on_cpu_data data)
+{
+    pmu_fold(cpu_env(cs));
+}
+
+static void pmu_ref_timer(void *opaque)
+{
+    async_run_on_cpu(opaque, pmu_ref_due, RUN_ON_CPU_NULL);
+}
+
+/* Looks again when @ticks of the reference clock have passed. */
+static void pmu_arm_ref(CPUX86State *env, uint64_t ticks)
+{
+    X86CPU *cpu = env_archcpu(env);
+    int64_t due = perfmon_clock_ns(env) + 1 +
+                  muldiv64(ticks, CRYSTAL_NS, TSC_PER_CRYSTAL);
+
+    if (!cpu->pmu_ref_timer) {
+        cpu->pmu_ref_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pmu_ref_timer,
+                                          CPU(cpu));
+    }
+    /* When it rings early, nothing is due and it is armed again. */
+    if (!timer_pending(cpu->pmu_ref_timer) ||
+        due < timer_expire_time_ns(cpu->pmu_ref_timer)) {
+        timer_mod(cpu->pmu_ref_timer, due);
+    }
+}
+
+/* Sets when to look at the counters again, at the latest. */
+static void pmu_set_limits(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+
+    pmu->limit[PMU_MODE_OS] = UINT64_MAX;
+    pmu->limit[PMU_MODE_USR] = UINT64_MAX;
+    pmu->branch_budget = UINT64_MAX;
+    for (int i = 0; i < PMU_NUM_COUNTERS; i++) {
+        PMUCounter *c = &pmu->counter[i];
+        uint64_t room = COUNTER_RANGE - *pmu_counter(env, i);
+
+        for (int mode = 0; mode < PMU_MODES; mode++) {
+            if ((c->sources & SRC(PMU_SRC_INSN)) && (c->modes & BIT(mode))) {
+                uint64_t at = pmu->now[mode][PMU_SRC_INSN] + room;
+
+                pmu->limit[mode] = MIN(pmu->limit[mode], at);
+            }
+        }
+        if (c->sources & ~(SRC(PMU_SRC_INSN) | SRC(PMU_SRC_REF))) {
+            pmu->branch_budget = MIN(pmu->branch_budget, room);
+        }
+        if ((c->sources & SRC(PMU_SRC_REF)) && !pmu->halted) {
+            pmu_arm_ref(env, room);
+        }
+    }
+}
+
+void pmu_configure(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+    uint32_t clocks = SRC(PMU_SRC_INSN) | SRC(PMU_SRC_REF);
+    bool ref_used = pmu->ref_used;
+
+    pmu->insn_modes = 0;
+    pmu->branch_modes = 0;
+    pmu->ref_used = false;
+    pmu->miss_used = false;
+    for (int i = 0; i < PMU_NUM_COUNTERS; i++) {
+        PMUCounter c = pmu_decode(env, i);
+        uint32_t all = c.sources | c.minus;
+
+        pmu->counter[i] = c;
+        pmu->insn_modes |= all & SRC(PMU_SRC_INSN) ? c.modes : 0;
+        pmu->branch_modes |= all & ~clocks ? c.modes : 0;
+        pmu->ref_used |= all & SRC(PMU_SRC_REF);
+        pmu->miss_used |= all & MISS_OF(BRANCH_ALL);
+    }
+    if (pmu->ref_used && !ref_used) {
+        pmu->ref_start = perfmon_read_tsc(env);
+    }
+    pmu->mode = pmu_mode(env);
+    memcpy(pmu->seen, pmu->now, sizeof(pmu->seen));
+    pmu_set_limits(env);
+}
+
+uint32_t pmu_tb_flags(CPUX86State *env, int cpl)
+{
+    uint32_t mode = BIT(cpl ? PMU_MODE_USR : PMU_MODE_OS);
+    uint32_t flags = 0;
+
+    if (env->pmu.insn_modes & mode) {
+        flags |= HF_PERFMON_COUNT_MASK;
+    }
+    if (env->pmu.branch_modes & mode) {
+        flags |= HF_PERFMON_BRANCH_MASK;
+    }
+    if (lbr_modes(env) & mode) {
+        flags |= HF_PERFMON_COUNT_MASK | HF_PERFMON_BRANCH_MASK;
+    }
+    return flags;
+}
+
+bool pmu_update_active(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+
+    pmu->active = pmu->insn_modes || pmu->branch_modes || pmu->ref_used ||
+                  lbr_enabled(env);
+    return pmu->active;
+}
+
+static uint64_t pmu_events_since(PMUState *pmu, const PMUCounter *c)
+{
+    uint64_t sum = 0;
+
+    for (int mode = 0; mode < PMU_MODES; mode++) {
+        if (!(c->modes & BIT(mode))) {
+            continue;
+        }
+        for (int src = 0; src < PMU_SOURCES; src++) {
+            uint64_t n = pmu->now[mode][src] - pmu->seen[mode][src];
+
+            sum += c->sources & SRC(src) ? n : 0;
+            sum -= c->minus & SRC(src) ? n : 0;
+        }
+    }
+    return sum;
+}
+
+static void pmu_read_ref(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+    uint64_t tsc;
+
+    if (pmu->ref_used) {
+        tsc = perfmon_read_tsc(env);
+        if (!pmu->halted) {
+            pmu->now[pmu->mode][PMU_SRC_REF] += tsc - pmu->ref_start;
+        }
+        pmu->ref_start = tsc;
+    }
+}
+
+static void pmu_deliver(CPUX86State *env)
+{
+    DeviceState *apic = env_archcpu(env)->apic_state;
+
+    if (apic) {
+        apic_deliver_pmi(apic);
+    }
+}
+
+/* Freezes as IA32_DEBUGCTL says, then interrupts.  Counters are folded. */
+static void pmu_interrupt(CPUX86State *env)
+{
+    if (env->lbr.debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) {
+        env->msr_global_status |= PMU_STATUS_LBR_FRZ;
+    }
+    if (env->lbr.debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
+        env->msr_global_status |= PMU_STATUS_CTR_FRZ;
+        pmu_configure(env);
+    }
+    perfmon_update_flags(env);
+    pmu_deliver(env);
+}
+
+void pmu_fold(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+    uint64_t overflow = 0;
+    bool pmi = false;
+
+    pmu_read_ref(env);
+    for (int i = 0; i < PMU_NUM_COUNTERS; i++) {
+        PMUCounter *c = &pmu->counter[i];
+        uint64_t *value = pmu_counter(env, i);
+
+        if (!c->sources) {
+            continue;
+        }
+        *value += pmu_events_since(pmu, c);
+        if (*value >= COUNTER_RANGE) {
+            *value &= COUNTER_RANGE - 1;
+            overflow |= pmu_global_bit(i);
+            pmi |= c->pmi;
+        }
+    }
+    memcpy(pmu->seen, pmu->now, sizeof(pmu->seen));
+    pmu_set_limits(env);
+    env->msr_global_status |= overflow;
+    if (pmi) {
+        pmu_interrupt(env);
+    }
+}
+
+void pmu_raise(CPUX86State *env, uint64_t status)
+{
+    pmu_fold(env);
+    env->msr_global_status |= status;
+    pmu_interrupt(env);
+}
+
+void pmu_branch(CPUX86State *env, target_ulong from, target_ulong to,
+                target_ulong next, enum perfmon_branch kind)
+{
+    PMUState *pmu = &env->pmu;
+    enum pmu_mode mode = pmu_mode(env);
+    bool miss = false;
+
+    if (pmu->miss_used || lbr_enabled(env)) {
+        miss = predict_branch(&pmu->predictor, from, to, next, kind);
+    }
+    pmu->now[mode][PMU_SRC_BRANCH + kind]++;
+    pmu->now[mode][PMU_SRC_MISS + kind] += miss;
+    lbr_near(env, from, to, kind, miss);
+    if (--pmu->branch_budget == 0) {
+        pmu_fold(env);
+    }
+}
+
+void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
+             int vector)
+{
+    PMUState *pmu = &env->pmu;
+    enum pmu_mode mode = pmu_mode(env);
+
+    if (kind != PERFMON_FAR_FAULT && kind != PERFMON_FAR_IRQ) {
+        pmu->now[pmu->mode][PMU_SRC_BRANCH + PMU_BRANCH_FAR]++;
+        pmu->branch_budget--;
+    }
+    lbr_far(env, from);
+    if (kind == PERFMON_FAR_FAULT && vector == EXCP01_DB) {
+        lbr_debug_exception(env);
+    }
+    if (mode != pmu->mode || pmu->halted || !pmu->branch_budget) {
+        pmu_fold(env);
+        pmu->mode = mode;
+        pmu->halted = false;
+    }
+}
+
+void pmu_halt(CPUX86State *env)
+{
+    pmu_fold(env);
+    env->pmu.halted = true;
+}
+
+/*
+ * A block is about to run over the limit.  Leaves it: either a counter is
+ * due now, or the next block is to end where it will be.
+ */
+void helper_perfmon_limit(CPUX86State *env)
+{
+    CPUState *cs = env_cpu(env);
+    PMUState *pmu = &env->pmu;
+    enum pmu_mode mode = pmu_mode(env);
+    uint64_t now;
+
+    cpu_restore_state(cs, GETPC());
+    now = pmu->now[mode][PMU_SRC_INSN];
+    if (now >= pmu->limit[mode]) {
+        pmu_fold(env);
+    } else {
+        cs->cflags_next_tb = cs->tcg_cflags | (pmu->limit[mode] - now);
+    }
+    cpu_loop_exit_noexc(cs);
+}

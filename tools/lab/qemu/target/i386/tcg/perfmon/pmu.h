@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Architectural performance monitoring, version 4 (SDM volume 3, chapter
+ * "Performance Monitoring"): what the rest of the models calls.
+ */
+#ifndef TARGET_I386_TCG_PERFMON_PMU_H
+#define TARGET_I386_TCG_PERFMON_PMU_H
+
+#include "perfmon.h"
+
+/* IA32_PERF_GLOBAL_STATUS and its reset and set registers */
+#define PMU_STATUS_TOPA_PMI     BIT_ULL(55)
+#define PMU_STATUS_LBR_FRZ      BIT_ULL(58)
+#define PMU_STATUS_CTR_FRZ      BIT_ULL(59)
+#define PMU_STATUS_ASCI         BIT_ULL(60)
+#define PMU_STATUS_OVF_UNCORE   BIT_ULL(61)
+#define PMU_STATUS_OVF_BUF      BIT_ULL(62)
+#define PMU_STATUS_COND_CHGD    BIT_ULL(63)
+
+static inline enum pmu_mode pmu_mode(CPUX86State *env)
+{
+    return env->hflags & HF_CPL_MASK ? PMU_MODE_USR : PMU_MODE_OS;
+}
+
+/* Checks and completes the properties of a CPU that is being realized. */
+bool pmu_realize(X86CPU *cpu, Error **errp);
+void pmu_reset(CPUX86State *env);
+
+void pmu_cpuid_0a(CPUX86State *env, uint32_t *eax, uint32_t *ebx,
+                  uint32_t *ecx, uint32_t *edx);
+enum perfmon_access pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
+enum perfmon_access pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
+enum perfmon_access pmu_rdpmc(CPUX86State *env, uint32_t index, uint64_t *val);
+
+/* Bits that blocks at this CPL must have; HF_PERFMON_*. */
+uint32_t pmu_tb_flags(CPUX86State *env, int cpl);
+/* Recomputes whether branches and far transfers are of interest. */
+bool pmu_update_active(CPUX86State *env);
+
+static inline bool pmu_active(CPUX86State *env)
+{
+    return env->pmu.active;
+}
+
+/* Brings all counters up to date, and raises what overflowed. */
+void pmu_fold(CPUX86State *env);
+/* After a change of what is counted; fold first. */
+void pmu_configure(CPUX86State *env);
+
+/**
+ * pmu_raise - set status bits and interrupt
+ * @env: CPU state
+ * @status: bits of IA32_PERF_GLOBAL_STATUS
+ *
+ * Freezes what IA32_DEBUGCTL says and delivers the interrupt through LVTPC;
+ * it is taken when the current translation block ends.
+ */
+void pmu_raise(CPUX86State *env, uint64_t status);
+
+/**
+ * pmu_branch - a near branch retires
+ * @env: CPU state
+ * @from: its EIP
+ * @to: where it leads, for one that is not taken the next instruction
+ * @next: EIP of the next instruction
+ * @kind: what it is
+ */
+void pmu_branch(CPUX86State *env, target_ulong from, target_ulong to,
+                target_ulong next, enum perfmon_branch kind);
+
+/* A far transfer is complete; see perfmon_far(). */
+void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
+             int vector);
+
+/* The processor stops executing instructions until the next interrupt. */
+void pmu_halt(CPUX86State *env);
+
+/* The block was left before @insns of its instructions retired. */
+static inline void pmu_uncount(CPUX86State *env, uint32_t tb_flags,
+                               uint32_t insns)
+{
+    bool usr = tb_flags & HF_CPL_MASK;
+
+    env->pmu.now[usr ? PMU_MODE_USR : PMU_MODE_OS][PMU_SRC_INSN] -= insns;
+}
+
+/* The counters are complete in what is saved; nothing is lost by loading. */
+void pmu_pre_save(CPUX86State *env);
+void pmu_post_load(CPUX86State *env);
+
+extern const VMStateDescription vmstate_pmu;
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of the PerfMon and LBR models inside CPUX86State.  Included by
+ * state.h; must not depend on cpu.h.
+ *
+ * The counters, event selects and global registers are members that
+ * CPUX86State had before (msr_gp_*, msr_fixed_*, msr_global_*).
+ */
+#ifndef TARGET_I386_TCG_PERFMON_PMU_STATE_H
+#define TARGET_I386_TCG_PERFMON_PMU_STATE_H
+
+#define PMU_NUM_GP          8
+#define PMU_NUM_FIXED       3
+#define PMU_NUM_COUNTERS    (PMU_NUM_GP + PMU_NUM_FIXED)
+#define PMU_COUNTER_WIDTH   48
+
+#define LBR_DEPTH           32
+
+/* IA32_PERF_CAPABILITIES: LBRs with MSR_LBR_INFO, full width counter writes */
+#define PMU_CAP_LBR_FMT_INFO    5
+#define PMU_CAP_FW_WRITE        BIT_ULL(13)
+#define PMU_CAPABILITIES        (PMU_CAP_LBR_FMT_INFO | PMU_CAP_FW_WRITE)
+
+/* Kinds of enum perfmon_branch, and one for far branches. */
+#define PMU_BRANCH_KINDS    9
+#define PMU_BRANCH_FAR      (PMU_BRANCH_KINDS - 1)
+
+/* What the processor counts by itself; an event is a sum of some of these. */
+enum pmu_source {
+    PMU_SRC_INSN,
+    PMU_SRC_REF,
+    PMU_SRC_BRANCH,
+    PMU_SRC_MISS = PMU_SRC_BRANCH + PMU_BRANCH_KINDS,
+    PMU_SOURCES = PMU_SRC_MISS + PMU_BRANCH_KINDS,
+};
+
+/* Privilege as PerfMon sees it: ring 0, or any other ring. */
+enum pmu_mode {
+    PMU_MODE_OS,
+    PMU_MODE_USR,
+    PMU_MODES,
+};
+
+/**
+ * struct PMUCounter - what an enabled counter counts
+ * @sources: mask of enum pmu_source that are added; 0: the counter stands
+ * @minus: mask of enum pmu_source that are subtracted
+ * @modes: mask of enum pmu_mode
+ * @pmi: overflow interrupts
+ */
+typedef struct PMUCounter {
+    uint32_t sources;
+    uint32_t minus;
+    uint8_t modes;
+    bool pmi;
+} PMUCounter;
+
+#define PREDICT_COND        1024
+#define PREDICT_TARGETS     256
+#define PREDICT_RETURNS     16
+
+/**
+ * struct PMUPredictor - the branch predictor, see predict.c
+ * @cond: two-bit saturating counters of conditional branches
+ * @target_from: indirect branches whose target is known
+ * @target_to: these targets
+ * @ret: ring of return addresses
+ * @ret_top: index of the newest
+ */
+typedef struct PMUPredictor {
+    uint8_t cond[PREDICT_COND];
+    uint64_t target_from[PREDICT_TARGETS];
+    uint64_t target_to[PREDICT_TARGETS];
+    uint64_t ret[PREDICT_RETURNS];
+    uint32_t ret_top;
+} PMUPredictor;
+
+/**
+ * struct PMUState - PerfMon's inner state
+ * @now: what happened since reset, while it was counted; translation blocks
+ *       that are flagged add their instructions to PMU_SRC_INSN
+ * @seen: the part of @now that the counters contain already
+ * @limit: a block that would bring @now's instructions above this asks first
+ * @branch_budget: branches until a counter may overflow
+ * @ref_start: time stamp up to which @now has PMU_SRC_REF
+ * @halted: the reference clock stands
+ * @mode: enum pmu_mode since the last fold
+ * @insn_modes: mask of enum pmu_mode in which instructions are counted
+ * @branch_modes: likewise branches
+ * @active: something is counted, or branches are recorded
+ * @ref_used: some counter counts reference cycles
+ * @miss_used: some counter counts mispredicted branches
+ * @counter: decoded configuration, general counters first
+ * @predictor: for mispredicted branches
+ */
+typedef struct PMUState {
+    uint64_t now[PMU_MODES][PMU_SOURCES];
+    uint64_t seen[PMU_MODES][PMU_SOURCES];
+    uint64_t limit[PMU_MODES];
+    uint64_t branch_budget;
+    uint64_t ref_start;
+    bool halted;
+    uint8_t mode;
+    uint8_t insn_modes;
+    uint8_t branch_modes;
+    bool active;
+    bool ref_used;
+    bool miss_used;
+    PMUCounter counter[PMU_NUM_COUNTERS];
+    PMUPredictor predictor;
+} PMUState;
+
+/**
+ * struct LBRState - last branch records
+ * @debugctl: IA32_DEBUGCTL
+ * @select: MSR_LBR_SELECT
+ * @tos: MSR_LASTBRANCH_TOS
+ * @from: MSR_LASTBRANCH_n_FROM_IP
+ * @to: MSR_LASTBRANCH_n_TO_IP
+ * @info: MSR_LBR_INFO_n
+ * @last_insns: instructions retired when the last record was made
+ */
+typedef struct LBRState {
+    uint64_t debugctl;
+    uint64_t select;
+    uint64_t tos;
+    uint64_t from[LBR_DEPTH];
+    uint64_t to[LBR_DEPTH];
+    uint64_t info[LBR_DEPTH];
+    uint64_t last_insns;
+} LBRState;
+
+#endif

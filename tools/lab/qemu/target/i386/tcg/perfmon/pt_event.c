@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Intel PT model: packets that software or events make beside control flow:
+ * PTWRITE (SDM 33.2.3), event trace (33.2.4), power events (33.2.5), SMM.
+ */
+#include "qemu/osdep.h"
+#include "cpu.h"
+#include "exec/helper-proto.h"
+#include "pmu.h"
+#include "pt.h"
+#include "pt_packet.h"
+#include "pt_regs.h"
+
+/* C-state that HLT enters */
+#define PT_CSTATE_HLT       1
+/* PWRX wake reason: an interrupt */
+#define PT_WAKE_INTERRUPT   BIT(0)
+#define HLT_LEN             1
+
+bool perfmon_has_ptwrite(CPUX86State *env)
+{
+    return pt_present(env) && pt_config(env)->ptwrite;
+}
+
+void helper_perfmon_ptwrite(CPUX86State *env, target_ulong from, uint64_t val,
+                            uint32_t bytes)
+{
+    PTState *pt = &env->pt;
+    uint64_t ctl = env->msr_rtit_ctrl;
+    bool fup = ctl & RTIT_CTL_FUP_ON_PTW;
+    uint8_t packet[PT_PACKET_MAX];
+    uint64_t ip = pt_ip(env, from);
+
+    if (!pt->trigger_en || !pt->context_en || !pt->filter_en ||
+        !(ctl & RTIT_CTL_PTW_EN)) {
+        return;
+    }
+    pt_event_begin(env, ip);
+    pt_emit(env, packet, pt_packet_ptw(packet, val, bytes, fup));
+    if (fup) {
+        pt_emit_fup(env, ip);
+    }
+}
+
+/* IRET: the IP is told only where no TIP can be expected to. */
+static void pt_event_iret(CPUX86State *env, uint64_t from, bool leaves)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    pt_emit(env, packet, pt_packet_cfe(packet, PT_CFE_IRET, 0, leaves));
+    if (leaves) {
+        pt_emit_fup(env, from);
+    }
+}
+
+/*
+ * Interrupts and exceptions: with PacketEn the FUP of the control flow comes
+ * behind and tells the IP.
+ */
+static void pt_event_intr(CPUX86State *env, uint64_t from,
+                          enum perfmon_far kind, int vector)
+{
+    PTState *pt = &env->pt;
+    bool fup = pt->context_en && pt->filter_en && !pt->packet_en;
+    uint8_t packet[PT_PACKET_MAX];
+
+    if (kind == PERFMON_FAR_FAULT && vector == EXCP0E_PAGE) {
+        pt_emit(env, packet, pt_packet_evd(packet, PT_EVD_CR2, env->cr[2]));
+    }
+    pt_emit(env, packet, pt_packet_cfe(packet, PT_CFE_INTR, vector, fup));
+    if (fup) {
+        pt_emit_fup(env, from);
+    }
+}
+
+void pt_event_far(CPUX86State *env, uint64_t from, enum perfmon_far kind,
+                  int vector, bool context_after)
+{
+    PTState *pt = &env->pt;
+
+    if (!(env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN) ||
+        !(pt->context_en || context_after)) {
+        return;
+    }
+    switch (kind) {
+    case PERFMON_FAR_IRET:
+        pt_event_iret(env, from, pt->packet_en && !context_after);
+        break;
+    case PERFMON_FAR_SOFTINT:
+    case PERFMON_FAR_FAULT:
+    case PERFMON_FAR_IRQ:
+        pt_event_intr(env, from, kind, vector);
+        break;
+    case PERFMON_FAR_INSN:
+        break;
+    }
+}
+
+/* HLT: the thread enters C1 and execution stops. */
+static void pt_sleep(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+    uint64_t ip = pt_ip(env, env->eip - HLT_LEN);
+    bool in_context = pt->context_en && pt->filter_en;
+    uint8_t packet[PT_PACKET_MAX];
+
+    pt_event_begin(env, ip);
+    pt_emit(env, packet, pt_packet_pwre(packet, false, PT_CSTATE_HLT, 0));
+    pt_emit(env, packet, pt_packet_exstop(packet, in_context));
+    if (in_context) {
+        pt_emit_fup(env, ip);
+    }
+    pt->halted = true;
+}
+
+static void pt_wake(CPUX86State *env)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    pt_event_begin(env, pt_ip(env, env->eip));
+    pt_emit(env, packet, pt_packet_pwrx(packet, PT_CSTATE_HLT, PT_CSTATE_HLT,
+                                        PT_WAKE_INTERRUPT));
+    env->pt.halted = false;
+}
+
+void perfmon_halt_slow(CPUX86State *env, bool halt)
+{
+    PTState *pt = &env->pt;
+
+    if (halt && pmu_active(env)) {
+        pmu_halt(env);
+    }
+    if (!pt->trigger_en || !(env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN)) {
+        return;
+    }
+    if (halt) {
+        pt_sleep(env);
+    } else if (pt->halted) {
+        pt_wake(env);
+    }
+}
+
+void perfmon_smi(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+
+    pt->smi_trace_en = env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN;
+    if (pt->smi_trace_en) {
+        pt_trace_stop(env, env->eip);
+        env->msr_rtit_ctrl &= ~RTIT_CTL_TRACE_EN;
+        perfmon_update_flags(env);
+    }
+}
+
+void perfmon_rsm(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+
+    if (pt->smi_trace_en) {
+        pt->smi_trace_en = false;
+        env->msr_rtit_ctrl |= RTIT_CTL_TRACE_EN;
+        pt_trace_start(env, env->eip);
+        perfmon_update_flags(env);
+    }
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Intel PT model: output to guest memory by ToPA or as a single range
+ * (SDM 33.2.7).
+ *
+ * OUTPUT_BASE and OUTPUT_MASK_PTRS are the position; PTOutput caches the
+ * region that they select.  Nothing but RAM is ever read as a table or
+ * written as a region: anything else is an operational error, which is one of
+ * the behaviours that the SDM allows for restricted memory.
+ */
+#include "qemu/osdep.h"
+#include "qemu/bitops.h"
+#include "qemu/timer.h"
+#include "exec/address-spaces.h"
+#include "exec/memory.h"
+#include "pmu.h"
+#include "pt.h"
+#include "pt_regs.h"
+
+/*
+ * Single-entry ToPA signals its PMI before the region is full (SDM 33.2.7.2);
+ * how long before is up to the processor.
+ */
+#define PT_EARLY_PMI_BYTES  256
+
+static bool pt_use_topa(CPUX86State *env)
+{
+    return env->msr_rtit_ctrl & RTIT_CTL_TOPA;
+}
+
+static uint64_t pt_phys_mask(CPUX86State *env)
+{
+    return MAKE_64BIT_MASK(0, env_archcpu(env)->phys_bits);
+}
+
+/* How many of @len bytes at @addr are in one piece of writable RAM? */
+static uint64_t pt_ram_bytes(CPUX86State *env, uint64_t addr, uint64_t len)
+{
+    hwaddr xlat, size = len;
+    MemoryRegion *mr;
+
+    RCU_READ_LOCK_GUARD();
+    mr = address_space_translate(env_cpu(env)->as, addr, &xlat, &size, true,
+                                 MEMTXATTRS_UNSPECIFIED);
+    return memory_access_is_direct(mr, true, MEMTXATTRS_UNSPECIFIED) ? size : 0;
+}
+
+static void pt_output_error(CPUX86State *env)
+{
+    env->msr_rtit_status |= RTIT_STATUS_ERROR;
+    env->pt.out.size = 0;
+    pt_trigger_off(env);
+}
+
+static void pt_store_offset(CPUX86State *env)
+{
+    env->msr_rtit_output_mask =
+        (env->msr_rtit_output_mask & RTIT_MASK_MASK) |
+        env->pt.out.offset << RTIT_MASK_OFFSET_SHIFT;
+}
+
+static uint64_t pt_topa_index(CPUX86State *env)
+{
+    return (env->msr_rtit_output_mask & RTIT_MASK_TABLE) >>
+           RTIT_MASK_TABLE_SHIFT;
+}
+
+static void pt_topa_set_index(CPUX86State *env, uint64_t index)
+{
+    env->msr_rtit_output_mask =
+        (env->msr_rtit_output_mask & ~RTIT_MASK_TABLE) |
+        (index << RTIT_MASK_TABLE_SHIFT & RTIT_MASK_TABLE);
+}
+
+static bool pt_topa_read(CPUX86State *env, uint64_t *entry)
+{
+    uint64_t addr = env->msr_rtit_output_base +
+                    pt_topa_index(env) * sizeof(*entry);
+    MemTxResult result;
+
+    if (pt_ram_bytes(env, addr, sizeof(*entry)) < sizeof(*entry)) {
+        return false;
+    }
+    *entry = address_space_ldq_le(env_cpu(env)->as, addr,
+                                  MEMTXATTRS_UNSPECIFIED, &result);
+    return result == MEMTX_OK;
+}
+
+static uint64_t pt_topa_size(uint64_t entry)
+{
+    return TOPA_SIZE_UNIT << extract64(entry, TOPA_SIZE_SHIFT, TOPA_SIZE_LEN);
+}
+
+/* The rules of "ToPA Errors" (SDM 33.2.7.2) that one entry can violate. */
+static bool pt_topa_entry_valid(CPUX86State *env, uint64_t entry)
+{
+    uint64_t base = entry & ~(TOPA_SIZE_UNIT - 1);
+    uint64_t align = entry & TOPA_END ? TOPA_TABLE_ALIGN : pt_topa_size(entry);
+
+    if (entry & TOPA_RESERVED || base & ~pt_phys_mask(env)) {
+        return false;
+    }
+    if (base & (align - 1)) {
+        return false;
+    }
+    if (entry & TOPA_END) {
+        bool one_entry = !pt_config(env)->multi;
+
+        return !(entry & (TOPA_INT | TOPA_STOP)) && pt_topa_index(env) != 0 &&
+               (!one_entry || base == env->msr_rtit_output_base);
+    }
+    return pt_config(env)->multi || pt_topa_index(env) == 0;
+}
+
+/*
+ * Make the entry that the MSRs select the current region, following END to
+ * the next table.  An END entry in place 0 is an error, so there is no chain
+ * of them to get lost in.
+ */
+static bool pt_topa_load(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+    uint64_t entry;
+
+    if (env->msr_rtit_output_base & (TOPA_TABLE_ALIGN - 1) ||
+        !pt_topa_read(env, &entry) || !pt_topa_entry_valid(env, entry)) {
+        return false;
+    }
+    if (entry & TOPA_END) {
+        env->msr_rtit_output_base = entry & ~(TOPA_SIZE_UNIT - 1);
+        pt_topa_set_index(env, 0);
+        if (!pt_topa_read(env, &entry) || !pt_topa_entry_valid(env, entry)) {
+            return false;
+        }
+    }
+    out->entry = entry;
+    out->base = entry & ~(TOPA_SIZE_UNIT - 1);
+    out->size = pt_topa_size(entry);
+    out->pmi_early = false;
+    return true;
+}
+
+static bool pt_single_load(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+    uint64_t mask = env->msr_rtit_output_mask & RTIT_MASK_MASK;
+
+    if (mask & (mask + 1) || env->msr_rtit_output_base & mask) {
+        return false;
+    }
+    out->entry = 0;
+    out->base = env->msr_rtit_output_base;
+    out->size = mask + 1;
+    return true;
+}
+
+bool pt_output_open(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+
+    out->staged = 0;
+    out->size = 0;
+    out->offset = env->msr_rtit_output_mask >> RTIT_MASK_OFFSET_SHIFT;
+    if (!(pt_use_topa(env) ? pt_topa_load(env) : pt_single_load(env)) ||
+        out->offset >= out->size) {
+        pt_output_error(env);
+        return false;
+    }
+    return true;
+}
+
+static void pt_pmi_on_cpu(CPUState *cs, run_on_cpu_data data)
+{
+    pmu_raise(cpu_env(cs), GLOBAL_STATUS_TOPA_PMI);
+}
+
+static void pt_pmi_timer(void *opaque)
+{
+    async_run_on_cpu(opaque, pt_pmi_on_cpu, RUN_ON_CPU_NULL);
+}
+
+/* The ToPA PMI; late where fault injection wants it so. */
+static void pt_pmi(CPUX86State *env)
+{
+    X86CPU *cpu = env_archcpu(env);
+    uint64_t delay = cpu->pt.pmi_delay;
+
+    if (!delay) {
+        pmu_raise(env, GLOBAL_STATUS_TOPA_PMI);
+        return;
+    }
+    if (!cpu->pt.pmi_timer) {
+        cpu->pt.pmi_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pt_pmi_timer,
+                                         env_cpu(env));
+    }
+    timer_mod(cpu->pt.pmi_timer,
+              perfmon_clock_ns(env) + delay);
+}
+
+/* The current ToPA region is full.  False: output has ended. */
+static bool pt_region_full(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+
+    if (!pt_use_topa(env)) {
+        out->offset = 0;
+        return true;
+    }
+    if (out->entry & TOPA_INT && !out->pmi_early) {
+        pt_pmi(env);
+    }
+    if (out->entry & TOPA_STOP) {
+        env->msr_rtit_status |= RTIT_STATUS_STOPPED;
+        out->size = 0;
+        pt_trigger_off(env);
+        return false;
+    }
+    pt_topa_set_index(env, pt_topa_index(env) + 1);
+    out->offset = 0;
+    if (!pt_topa_load(env)) {
+        pt_output_error(env);
+        return false;
+    }
+    return true;
+}
+
+static void pt_early_pmi(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+
+    if (!pt_config(env)->multi && out->entry & TOPA_INT && !out->pmi_early &&
+        out->offset + PT_EARLY_PMI_BYTES >= out->size) {
+        out->pmi_early = true;
+        pt_pmi(env);
+    }
+}
+
+void pt_output_flush(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+    const uint8_t *from = out->stage;
+    uint64_t left = out->staged;
+
+    out->staged = 0;
+    while (left && out->size) {
+        uint64_t addr = out->base + out->offset;
+        uint64_t n = MIN(left, out->size - out->offset);
+
+        n = pt_ram_bytes(env, addr, n);
+        if (!n) {
+            pt_output_error(env);
+            break;
+        }
+        address_space_write(env_cpu(env)->as, addr, MEMTXATTRS_UNSPECIFIED,
+                            from, n);
+        from += n;
+        left -= n;
+        out->offset += n;
+        if (out->offset == out->size && !pt_region_full(env)) {
+            break;
+        }
+        pt_early_pmi(env);
+    }
+    pt_store_offset(env);
+}
+
+void pt_output(CPUX86State *env, const uint8_t *packet, size_t len)
+{
+    PTOutput *out = &env->pt.out;
+
+    if (out->staged + len > PT_STAGE_SIZE) {
+        pt_output_flush(env);
+    }
+    if (!out->size) {
+        return;
+    }
+    memcpy(out->stage + out->staged, packet, len);
+    out->staged += len;
+}

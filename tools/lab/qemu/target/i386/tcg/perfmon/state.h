@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of the trace and performance monitoring models inside CPUX86State
+ * and X86CPU.  Included by cpu.h; must not depend on it.
+ *
+ * The MSRs themselves are members that CPUX86State had before
+ * (msr_rtit_*, msr_gp_*, msr_fixed_*, msr_global_*).  What is here is
+ * internal to the processor: only the vCPU's own thread touches it.
+ */
+#ifndef TARGET_I386_TCG_PERFMON_STATE_H
+#define TARGET_I386_TCG_PERFMON_STATE_H
+
+#include "pmu_state.h"
+
+/* Return addresses remembered for RET compression (SDM 33.4.2.2). */
+#define PT_RETSTACK_DEPTH   64
+/* Bytes of packets collected before they are written to guest memory. */
+#define PT_STAGE_SIZE       256
+
+/**
+ * struct PTOutput - where packets go
+ * @stage: bytes not yet in guest memory
+ * @staged: how many
+ * @base: physical address of the current output region
+ * @size: its size in bytes, 0 when there is none
+ * @offset: of the next byte to write
+ * @entry: ToPA entry of the region (flags)
+ * @pmi_early: single-entry ToPA raised its PMI for this pass already
+ */
+typedef struct PTOutput {
+    uint8_t stage[PT_STAGE_SIZE];
+    uint32_t staged;
+    uint64_t base;
+    uint64_t size;
+    uint64_t offset;
+    uint64_t entry;
+    bool pmi_early;
+} PTOutput;
+
+/**
+ * struct PTState - Intel PT's packet generator
+ * @packet_en: PacketEn: control flow packets are generated
+ * @tnt_en: conditional branches are recorded: PacketEn without DisTNT
+ * @trigger_en: TriggerEn: TraceEn, and neither Error nor Stopped
+ * @context_en: ContextEn: CPL and CR3 are those that are traced
+ * @filter_en: FilterEn: the last branch landed in a traced IP range
+ * @attention: something is due before the next branch is recorded: a PSB or
+ *             the end of an overflow; tested by the fast path
+ * @psb_due: PSB+ is due
+ * @tnt: TNT bits collected, the oldest in the highest place
+ * @tnt_count: how many
+ * @tnt_limit: how many make a packet
+ * @last_ip: LastIP of IP compression
+ * @last_ip_valid: false: the next IP is sent in full
+ * @mode: last MODE.Exec sent, PT_MODE_UNKNOWN if none
+ * @cr3: CR3 that the last PIP told or would have told
+ * @ret: ring of return addresses
+ * @ret_top: index of the next free place of @ret
+ * @ret_count: how many of @ret are valid
+ * @psb_bytes: PacketByteCnt
+ * @last_tsc: time of the last packet with a time, so that time never runs
+ *            back, TSC ticks
+ * @cyc_base: time of the last CYC, TSC ticks
+ * @mtc_last: last MTC sent, in MTC periods since CTC 0
+ * @halted: the vCPU sleeps, for power events
+ * @smi_trace_en: TraceEn as RSM will restore it
+ * @ovf_bytes: bytes since the last forced overflow
+ * @ovf_lost: near branches lost in the overflow in progress, 0 if none
+ * @packets: TNT and TIP packets sent, for fault injection
+ * @out: output
+ */
+typedef struct PTState {
+    bool packet_en;
+    bool tnt_en;
+    bool trigger_en;
+    bool context_en;
+    bool filter_en;
+    bool attention;
+    bool psb_due;
+    bool last_ip_valid;
+    uint8_t mode;
+    uint64_t tnt;
+    uint32_t tnt_count;
+    uint32_t tnt_limit;
+    uint64_t last_ip;
+    uint64_t cr3;
+    uint64_t ret[PT_RETSTACK_DEPTH];
+    uint32_t ret_top;
+    uint32_t ret_count;
+    uint64_t psb_bytes;
+    uint64_t last_tsc;
+    uint64_t cyc_base;
+    uint64_t mtc_last;
+    bool halted;
+    bool smi_trace_en;
+    uint64_t ovf_bytes;
+    uint32_t ovf_lost;
+    uint64_t packets;
+    PTOutput out;
+} PTState;
+
+/**
+ * struct PTConfig - what a CPU's Intel PT can do, and its injected faults
+ *
+ * The first group are capabilities of CPUID leaf 14H, see README.md.
+ *
+ * @ovf_every: force an overflow each so many bytes of packets, 0: never
+ * @corrupt_at: falsify the so many-th TNT or TIP packet, 0: none
+ * @pmi_delay: nanoseconds by which the ToPA PMI is late
+ * @pmi_timer: for it
+ */
+typedef struct PTConfig {
+    bool cr3filter;
+    bool psbcyc;
+    bool ipfilter;
+    uint32_t ranges;
+    bool mtc;
+    bool ptwrite;
+    bool powerev;
+    bool psbpmi;
+    bool event;
+    bool notnt;
+    bool topa;
+    bool multi;
+    bool single;
+    bool lip;
+    uint64_t ovf_every;
+    uint64_t corrupt_at;
+    uint64_t pmi_delay;
+    struct QEMUTimer *pmi_timer;
+} PTConfig;
+
+#define PT_PROPERTIES                                                       \
+    DEFINE_PROP_BOOL("x-pt-cr3filter", X86CPU, pt.cr3filter, true),         \
+    DEFINE_PROP_BOOL("x-pt-psbcyc", X86CPU, pt.psbcyc, true),               \
+    DEFINE_PROP_BOOL("x-pt-ipfilter", X86CPU, pt.ipfilter, true),           \
+    DEFINE_PROP_UINT32("x-pt-ranges", X86CPU, pt.ranges, 4),                \
+    DEFINE_PROP_BOOL("x-pt-mtc", X86CPU, pt.mtc, true),                     \
+    DEFINE_PROP_BOOL("x-pt-ptwrite", X86CPU, pt.ptwrite, true),             \
+    DEFINE_PROP_BOOL("x-pt-powerev", X86CPU, pt.powerev, true),             \
+    DEFINE_PROP_BOOL("x-pt-psbpmi", X86CPU, pt.psbpmi, false),              \
+    DEFINE_PROP_BOOL("x-pt-event", X86CPU, pt.event, true),                 \
+    DEFINE_PROP_BOOL("x-pt-notnt", X86CPU, pt.notnt, true),                 \
+    DEFINE_PROP_BOOL("x-pt-topa", X86CPU, pt.topa, true),                   \
+    DEFINE_PROP_BOOL("x-pt-multi", X86CPU, pt.multi, true),                 \
+    DEFINE_PROP_BOOL("x-pt-single", X86CPU, pt.single, true),               \
+    DEFINE_PROP_BOOL("x-pt-lip", X86CPU, pt.lip, false),                    \
+    DEFINE_PROP_UINT64("x-pt-ovf-every", X86CPU, pt.ovf_every, 0),          \
+    DEFINE_PROP_UINT64("x-pt-corrupt-at", X86CPU, pt.corrupt_at, 0),        \
+    DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0)
+
+#endif
