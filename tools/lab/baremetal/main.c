@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The list of subjects. The command line is words of the form name=value:
+ *
+ *   only=SUBJECT             runs one subject besides "cpuid"
+ *   pt=0|1                   Intel PT is to be in CPUID (default 1)
+ *   CAPABILITY=0|1, ranges=N what CPUID is to show, names in test_cpuid.c
+ *   icount=1                 time is exact: the machine counts instructions
+ *   smp=2, smi=1             there is a second processor; firmware handles SMIs
+ *   ovf=N, pmidelay=NS       the faults that the machine injects
+ *   assume=1                 runs the subjects although CPUID has no Intel PT
+ */
+#include "pt.h"
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	bool needs_output;	/* traces into memory */
+} subjects[] = {
+	{ "msr", test_msr, false },
+	{ "output", test_output, true },
+	{ "output-errors", test_output_errors, true },
+	{ "hostile", test_hostile, true },
+	{ "pmi", test_pmi, true },
+	{ "psb", test_psb, true },
+	{ "near", test_near, true },
+	{ "ip", test_ip, true },
+	{ "far", test_far, true },
+	{ "user", test_user, true },
+	{ "modes", test_modes, true },
+	{ "filter", test_filter, true },
+	{ "tracestop", test_tracestop, true },
+	{ "ptwrite", test_ptwrite, true },
+	{ "timing", test_timing, true },
+	{ "power", test_power, true },
+	{ "event", test_event, true },
+	{ "overflow", test_overflow, true },
+	{ "legacy", test_legacy, true },
+	{ "mix", test_mix, true },
+	{ "smp", test_smp, true },
+};
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} other_subjects[] = {
+	{ "perfmon", test_perfmon },
+	{ "lbr", test_lbr },
+};
+
+static bool wanted(const char *name)
+{
+	const char *only = cmdline_get("only");
+
+	return !only || (!strncmp(only, name, strlen(name)) &&
+			 (only[strlen(name)] == ' ' || !only[strlen(name)]));
+}
+
+void __attribute__((noreturn)) main(const void *start_info)
+{
+	bool have_pt;
+
+	console_init();
+	cmdline_init(start_info);
+	print("TAP version 14\n");
+	cpu_init();
+	lapic_init();
+
+	have_pt = pt_init();
+	test_cpuid(have_pt);
+	have_pt |= caps.bits != 0;
+	for (u32 i = 0; have_pt && i < ARRAY_SIZE(subjects); i++) {
+		if (!wanted(subjects[i].name))
+			continue;
+		if (subjects[i].needs_output && !has(CAP_TOPA | CAP_SINGLE))
+			continue;
+		diag("subject: %s", subjects[i].name);
+		subjects[i].run();
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(other_subjects); i++) {
+		if (!wanted(other_subjects[i].name))
+			continue;
+		diag("subject: %s", other_subjects[i].name);
+		other_subjects[i].run();
+	}
+	plan_and_exit();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Macros of the traced sequences. A sequence NAME begins with SNIPPET, turns
+ * tracing on and off itself, and ends with SNIPPET_END. NAME_on is the
+ * instruction after the WRMSR that enables, NAME_off the WRMSR that disables:
+ * the addresses of the TIP.PGE and of the last FUP.
+ */
+#include "layout.h"
+
+#define MSR_RTIT_CTL_NR		0x570
+
+	.macro SNIPPET name
+	.text
+	.code64
+	.balign 64
+	.globl \name, \name\()_on, \name\()_off
+\name:
+	push %rbx
+	push %rbp
+	push %r12
+	push %r13
+	push %r14
+	push %r15
+	mov %rsp, snip_stack
+	.endm
+
+	.macro WRITE_CTL value
+	mov $MSR_RTIT_CTL_NR, %ecx
+	mov \value, %eax
+	mov \value + 4, %edx
+	.endm
+
+	.macro TRACE_ON name
+	WRITE_CTL snip_ctl_on
+	wrmsr
+\name\()_on:
+	.endm
+
+	.macro TRACE_OFF name
+	WRITE_CTL snip_ctl_off
+\name\()_off:
+	wrmsr
+	.endm
+
+	.macro SNIPPET_END
+	mov snip_stack, %rsp
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbp
+	pop %rbx
+	ret
+	.endm
+
+	/* A label that C compares with. */
+	.macro MARK name
+	.globl \name
+\name:
+	.endm

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two processors trace at the same time, each with its own registers and
+ * buffer ("smp=2" on the command line); an SMI ("smi=1").
+ */
+#include "pt.h"
+
+#define AP_TRAMPOLINE	0x8000ul
+#define AP_APIC_ID	1
+#define BUFFER(cpu)	((u8 *)(ARENA + 0x2000000ul + (cpu) * 0x400000ul))
+#define TABLE(cpu)	((u64 *)(ARENA + 0x1800000ul + (cpu) * 0x2000ul))
+#define BUFFER_CODE	8	/* 1 MiB */
+#define ROUNDS		100000
+#define WAIT_TSC	25000000000ul	/* ten seconds */
+
+snippet_fn smi_apm;
+extern const u8 ap_trampoline[], ap_trampoline_end[], smi_apm_on[], smi_apm_off[],
+	smi_apm_insn[], smi_apm_back[];
+void smp_loop(u64 rounds, u64 ctl);
+
+static volatile u32 ap_up, go, done;
+static volatile u64 ap_status, ap_position, ap_ctl_before;
+
+/* Without rdmsr(): its trap_fixup is for one processor. */
+static u64 raw_rdmsr(u32 msr)
+{
+	u32 lo, hi;
+
+	asm volatile("rdmsr" : "=a" (lo), "=d" (hi) : "c" (msr));
+	return (u64)hi << 32 | lo;
+}
+
+static void raw_wrmsr(u32 msr, u64 val)
+{
+	asm volatile("wrmsr" :: "c" (msr), "a" ((u32)val), "d" ((u32)(val >> 32)) : "memory");
+}
+
+static void setup(u32 cpu)
+{
+	TABLE(cpu)[0] = (u64)BUFFER(cpu) | FIELD_PREP(TOPA_SIZE, BUFFER_CODE);
+	TABLE(cpu)[1] = (u64)TABLE(cpu) | TOPA_END;
+	raw_wrmsr(MSR_RTIT_CTL, 0);
+	raw_wrmsr(MSR_RTIT_STATUS, 0);
+	raw_wrmsr(MSR_RTIT_OUTPUT_BASE, (u64)TABLE(cpu));
+	raw_wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+}
+
+static void trace_loop(void)
+{
+	smp_loop(ROUNDS, CTL_TRACE_OS | CTL_TOPA);
+}
+
+/* The second processor; start.S has no other use for it. */
+void ap_main(void)
+{
+	ap_up = 1;
+	while (!go)
+		;
+	ap_ctl_before = raw_rdmsr(MSR_RTIT_CTL);
+	setup(1);
+	while (go < 2)
+		;
+	trace_loop();
+	ap_position = raw_rdmsr(MSR_RTIT_OUTPUT_MASK);
+	ap_status = raw_rdmsr(MSR_RTIT_STATUS);
+	done = 1;
+	for (;;)
+		asm volatile("cli; hlt");
+}
+
+static bool wait_for(volatile u32 *flag)
+{
+	u64 end = rdtsc() + WAIT_TSC;
+
+	while (!*flag && rdtsc() < end)
+		;
+	return *flag;
+}
+
+static bool start_second(void)
+{
+	memcpy((void *)AP_TRAMPOLINE, ap_trampoline, ap_trampoline_end - ap_trampoline);
+	lapic_start_cpu(AP_APIC_ID, AP_TRAMPOLINE);
+	return wait_for(&ap_up);
+}
+
+static bool same(const u8 *a, const u8 *b, u64 n)
+{
+	for (u64 i = 0; i < n; i++) {
+		if (a[i] == b[i])
+			continue;
+		diag("they differ at byte %lu: 0x%x, 0x%x", i, a[i], b[i]);
+		return false;
+	}
+	return true;
+}
+
+static void test_two(void)
+{
+	u64 alone, offset, ap_offset;
+
+	pt_reset();
+	setup(0);
+	trace_loop();
+	alone = FIELD_GET(MASK_OUTPUT_OFFSET, rdmsr(MSR_RTIT_OUTPUT_MASK));
+	memcpy(BUFFER(2), BUFFER(0), alone);
+	memset(BUFFER(0), 0, TOPA_SIZE_BYTES(BUFFER_CODE));
+
+	/* TraceEn is set here while the second reads its own CTL. */
+	setup(0);
+	wrmsr(MSR_RTIT_CTL, CTL_TRACEEN | CTL_TOPA | CTL_TSCEN);
+	go = 1;
+	for (u64 end = rdtsc() + WAIT_TSC / 1000; rdtsc() < end;)
+		;
+	wrmsr(MSR_RTIT_CTL, 0);
+	setup(0);
+	go = 2;
+	trace_loop();
+	offset = FIELD_GET(MASK_OUTPUT_OFFSET, rdmsr(MSR_RTIT_OUTPUT_MASK));
+	if (!ok(wait_for(&done), "smp: the second processor comes to its end"))
+		return;
+	ap_offset = FIELD_GET(MASK_OUTPUT_OFFSET, ap_position);
+	is(ap_ctl_before, 0, "smp: CTL of the second is its own");
+	is(ap_status & (STATUS_ERROR | STATUS_STOPPED), 0, "smp: the second has no error");
+	is(offset, alone, "smp: the first writes as much as alone");
+	is(ap_offset, alone, "smp: the second writes as much");
+	ok(alone && same(BUFFER(0), BUFFER(2), alone), "smp: the first's trace is that of one alone");
+	ok(alone && same(BUFFER(1), BUFFER(2), alone), "smp: the second's trace is the same");
+}
+
+static void test_smi(void)
+{
+	snippet_run(smi_apm, CTL_TRACE_OS);
+	EXPECT_TRACE("smi: TraceEn is cleared by the SMI and restored by RSM",
+		     E_PGE(smi_apm_on), E_FUP(smi_apm_back), E_PGD_NOIP, E_PGE(smi_apm_back),
+		     E_TNT("T"), E_FUP(smi_apm_off), E_PGD_NOIP);
+}
+
+void test_smp(void)
+{
+	if (cmdline_num("smi", 0))
+		test_smi();
+	if (cmdline_num("smp", 1) > 1 && has(CAP_TOPA)) {
+		if (ok(start_second(), "smp: the second processor starts"))
+			test_two();
+	}
+	pt_reset();
+}
