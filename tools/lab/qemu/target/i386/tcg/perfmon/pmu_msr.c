@@ -53,6 +53,11 @@
 
 #define COUNTER_MASK            MAKE_64BIT_MASK(0, PMU_COUNTER_WIDTH)
 
+/* IA32_MISC_ENABLE: there are counters, but no BTS and no PEBS. */
+#define MISC_ENABLE_EMON        BIT_ULL(7)
+#define MISC_ENABLE_NO_BTS      BIT_ULL(11)
+#define MISC_ENABLE_NO_PEBS     BIT_ULL(12)
+
 /* RDPMC's index */
 #define RDPMC_FIXED             BIT(30)
 
@@ -91,6 +96,8 @@ void pmu_reset(CPUX86State *env)
     lbr_reset(env);
     if (pmu_present(env)) {
         env->msr_global_ctrl = GLOBAL_GP;
+        env->msr_ia32_misc_enable |= MISC_ENABLE_EMON | MISC_ENABLE_NO_BTS |
+                                     MISC_ENABLE_NO_PEBS;
     }
     pmu_configure(env);
 }

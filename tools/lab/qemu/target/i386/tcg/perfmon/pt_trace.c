@@ -24,6 +24,8 @@
 #define PT_OVF_LOST             16
 /* The MTC payload has 8 bits: a longer gap is told by TSC and TMA. */
 #define PT_MTC_GAP_MAX          255
+/* The cycle counter starts with the first packet, so that no CYC precedes it. */
+#define PT_CYC_FROM_NOW         UINT64_MAX
 /* PSB period of PSBFreq 0 */
 #define PT_PSB_UNIT             2048
 
@@ -130,12 +132,32 @@ static uint64_t pt_mtc_count(CPUX86State *env, uint64_t now)
            extract64(env->msr_rtit_ctrl, RTIT_CTL_MTC_FREQ_SHIFT, 4);
 }
 
+static void pt_emit_cyc(CPUX86State *env, uint64_t now)
+{
+    uint64_t ctl = env->msr_rtit_ctrl;
+    unsigned thresh = extract64(ctl, RTIT_CTL_CYC_THRESH_SHIFT, 4);
+    uint8_t packet[PT_PACKET_MAX];
+    uint64_t cycles;
+
+    if (env->pt.cyc_base == PT_CYC_FROM_NOW) {
+        env->pt.cyc_base = now;
+    }
+    cycles = now > env->pt.cyc_base ? now - env->pt.cyc_base : 0;
+    if (ctl & RTIT_CTL_CYC_EN && cycles &&
+        cycles >= (thresh ? 1ull << (thresh - 1) : 0)) {
+        env->pt.cyc_base = now;
+        pt_emit(env, packet, pt_packet_cyc(packet, cycles));
+    }
+}
+
 /* TSC, TMA, as far as they are enabled. */
 static void pt_emit_tsc(CPUX86State *env, uint64_t now)
 {
     uint8_t packet[PT_PACKET_MAX];
 
     if (env->msr_rtit_ctrl & RTIT_CTL_TSC_EN) {
+        pt_emit_cyc(env, now);
+        env->pt.cyc_base = now;
         pt_emit(env, packet, pt_packet_tsc(packet, now + env->tsc_offset));
         if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) {
             pt_emit(env, packet, pt_packet_tma(packet, now / TSC_PER_CRYSTAL,
@@ -150,20 +172,6 @@ static void pt_emit_cbr(CPUX86State *env)
     uint8_t packet[PT_PACKET_MAX];
 
     pt_emit(env, packet, pt_packet_cbr(packet, CORE_BUS_RATIO));
-}
-
-static void pt_emit_cyc(CPUX86State *env, uint64_t now)
-{
-    uint64_t ctl = env->msr_rtit_ctrl;
-    uint64_t cycles = now - env->pt.cyc_base;
-    unsigned thresh = extract64(ctl, RTIT_CTL_CYC_THRESH_SHIFT, 4);
-    uint8_t packet[PT_PACKET_MAX];
-
-    if (ctl & RTIT_CTL_CYC_EN && cycles &&
-        cycles >= (thresh ? 1ull << (thresh - 1) : 0)) {
-        env->pt.cyc_base = now;
-        pt_emit(env, packet, pt_packet_cyc(packet, cycles));
-    }
 }
 
 static void pt_emit_mtc(CPUX86State *env, uint64_t now)
@@ -182,6 +190,9 @@ static void pt_emit_mtc(CPUX86State *env, uint64_t now)
     }
     while (pt->mtc_last < count) {
         pt->mtc_last++;
+        pt_emit_cyc(env, (pt->mtc_last <<
+                          extract64(ctl, RTIT_CTL_MTC_FREQ_SHIFT, 4)) *
+                         TSC_PER_CRYSTAL);
         pt_emit(env, packet, pt_packet_mtc(packet, pt->mtc_last));
     }
 }
@@ -222,6 +233,8 @@ static void pt_emit_psb(CPUX86State *env, uint64_t ip)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
+    uint8_t mode = pt->mode;
+    uint64_t now = pt_now(env);
 
     pt->psb_due = false;
     pt->attention = false;
@@ -231,8 +244,9 @@ static void pt_emit_psb(CPUX86State *env, uint64_t ip)
     pt->ret_count = 0;
     pt->mode = PT_MODE_UNKNOWN;
 
+    pt_emit_cyc(env, now);
     pt_emit(env, packet, pt_packet_psb(packet));
-    pt_emit_tsc(env, pt_now(env));
+    pt_emit_tsc(env, now);
     pt_emit_cbr(env);
     if (pt->context_en) {
         pt_emit_pip(env);
@@ -241,7 +255,12 @@ static void pt_emit_psb(CPUX86State *env, uint64_t ip)
         }
     }
     if (pt->packet_en) {
-        pt_emit_mode(env);
+        if (mode == PT_MODE_UNKNOWN) {
+            mode = pt_exec_mode(env);
+        }
+        /* A far transfer has loaded CS already; the FUP's code had the old. */
+        pt->mode = mode;
+        pt_emit(env, packet, pt_packet_mode_exec(packet, mode));
         pt_emit_fup(env, ip);
     }
     pt_emit(env, packet, pt_packet_psbend(packet));
@@ -457,7 +476,15 @@ static bool pt_pop_return(PTState *pt, uint64_t ip)
     }
     pt->ret_count--;
     pt->ret_top = (pt->ret_top + PT_RETSTACK_DEPTH - 1) % PT_RETSTACK_DEPTH;
-    return pt->ret[pt->ret_top] == ip;
+    if (pt->ret[pt->ret_top] != ip) {
+        /*
+         * Readers differ in whether a RET that was not compressed pops.
+         * With nothing left to pop they cannot come apart.
+         */
+        pt->ret_count = 0;
+        return false;
+    }
+    return true;
 }
 
 static void pt_tnt(CPUX86State *env, bool taken)
@@ -519,6 +546,7 @@ static void pt_near_filtered(CPUX86State *env, uint64_t from, uint64_t to,
     if (was && filter) {
         pt_near_traced(env, from, to, kind, len);
     } else if (was) {
+        pt->ret_count = 0;
         pt_event_begin(env, from);
         if (kind == PERFMON_JCC_TAKEN) {
             pt_emit_pgd_no_ip(env);
@@ -667,7 +695,7 @@ static void pt_forget(CPUX86State *env)
     pt->mode = PT_MODE_UNKNOWN;
     pt->cr3 = env->cr[3];
     pt->ret_count = 0;
-    pt->cyc_base = now;
+    pt->cyc_base = PT_CYC_FROM_NOW;
     pt->mtc_last = pt_mtc_count(env, now);
     pt->ovf_lost = 0;
 }

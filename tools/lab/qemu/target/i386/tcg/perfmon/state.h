@@ -60,7 +60,7 @@ typedef struct PTOutput {
  * @psb_bytes: PacketByteCnt
  * @last_tsc: time of the last packet with a time, so that time never runs
  *            back, TSC ticks
- * @cyc_base: time of the last CYC, TSC ticks
+ * @cyc_base: time of the last CYC or TSC, TSC ticks
  * @mtc_last: last MTC sent, in MTC periods since CTC 0
  * @halted: the vCPU sleeps, for power events
  * @smi_trace_en: TraceEn as RSM will restore it
