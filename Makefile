@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Front door: each target is one command of the lab; see README.md.
+
+LAB := tools/lab/lab
+PYTHON := /usr/bin/python3
+
+# Builds take place below build/; LAB_BUILD names another directory.
+export LAB_BUILD
+
+.PHONY: help run check test build shell list bench-lab clean distclean python
+
+help:
+	@echo 'make run               trace a program with Intel PT and show its calls'
+	@echo "make run CMD='COMMAND' trace that command instead"
+	@echo 'make check             build what is missing and run all tests'
+	@echo "make test T='PATTERN'  run the tests whose names match"
+	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
+	@echo 'make shell             a shell in the guest'
+	@echo 'make list              what is built, the tests, the PT capabilities'
+	@echo 'make bench-lab         what the PT model costs, as ratios'
+	@echo 'make clean             remove what was built; the fetched sources stay'
+	@echo 'make distclean         remove everything that is not in the repository'
+	@echo
+	@echo 'More is in README.md and Documentation/lab/.'
+
+run: python
+	@CMD="$${CMD-}"; $(LAB) trace --cmd "$$CMD"
+
+check: build
+	@$(LAB) test
+
+test: python
+	@$(LAB) test $(T)
+
+build: python
+	@$(LAB) build
+
+shell list: python
+	@$(LAB) $@
+
+bench-lab: python
+	@$(LAB) build --qemu-pristine
+	@$(LAB) bench
+
+# The lab itself is Python: without it nothing could say what is missing.
+python:
+	@test -x $(PYTHON) || tools/lab/install-python
+
+clean distclean: python
+	@$(LAB) $@

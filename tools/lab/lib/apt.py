@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Packages and sources from Debian's mirror, in an apt state of our own.
+
+The mirror, the proxy and the like come from the machine's apt configuration;
+the suites are those that hold the base: trixie for kernel and QEMU, and on
+Debian 12 its backports for meson. Nothing of the system's apt is changed.
+apt checks each index against Debian's archive key and each download against
+its index; the checksums are checked once more before anything is unpacked.
+"""
+
+import hashlib
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import paths
+import proc
+from errors import LabError
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+BASE_SUITE = "trixie"
+NO_MIRROR = "check the network and the apt sources of this machine"
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """Where this machine gets Debian from; security may be empty."""
+
+    main: str
+    security: str
+
+
+def parse_targets(text, codename):
+    """The mirror, from 'apt-get indextargets' lines of 'URI RELEASE COMPONENT'."""
+    aliases = {codename, "stable", "oldstable"}
+    main = security = ""
+    for line in text.splitlines():
+        uri, release, component = (line.split() + ["", "", ""])[:3]
+        if component != "main" or uri.startswith("cdrom:"):
+            continue
+        if release in aliases and not main:
+            main = uri.rstrip("/")
+        elif re.fullmatch(r"(.*)(-security|/updates)", release) and not security:
+            if re.split("-security|/updates", release)[0] in aliases:
+                security = uri.rstrip("/")
+    if not main:
+        raise LabError(f"no mirror of Debian {codename} main in this machine's apt sources",
+                       "add one to /etc/apt/sources.list.d")
+    return Mirror(main, security)
+
+
+def machine_mirror(codename):
+    text = proc.output(["apt-get", "indextargets", "--no-release-info", "--format",
+                        "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"])
+    return parse_targets(text, codename)
+
+
+def source_lines(mirror, codename):
+    """Lines for sources.list; every one names the key that must have signed."""
+    option = f"[signed-by={KEYRING}]"
+    lines = [f"{kind} {option} {mirror.main} {BASE_SUITE} main" for kind in ("deb", "deb-src")]
+    if mirror.security:
+        lines += [f"{kind} {option} {mirror.security} {BASE_SUITE}-security main"
+                  for kind in ("deb", "deb-src")]
+    if codename != BASE_SUITE:
+        lines.append(f"deb {option} {mirror.main} {codename}-backports main")
+    return lines
+
+
+def _machine_acquire():
+    """The machine's proxy, timeout and similar settings.
+
+    Not its index targets: those would fetch icons and descriptions as well.
+    """
+    dump = proc.output(["apt-config", "dump"])
+    return [line for line in dump.splitlines()
+            if line.startswith("Acquire::") and "::IndexTargets" not in line
+            and "::Changelogs" not in line and '""' not in line]
+
+
+class Apt:
+    """The private state below the build directory."""
+
+    def __init__(self, codename):
+        self.codename = codename
+        self.home = paths.in_build("apt")
+        self.log = paths.log_file("apt")
+        self.config = self.home / "apt.conf"
+
+    def _settings(self):
+        home = self.home
+        return [f'Dir::State "{home}/state";', f'Dir::State::status "{home}/status";',
+                f'Dir::Cache "{home}/cache";', f'Dir::Etc::sourcelist "{home}/sources.list";',
+                'Dir::Etc::sourceparts "-";', 'Dir::Etc::main "-";', 'Dir::Etc::parts "-";',
+                # The machine's pinning must not choose other versions.
+                f'Dir::Etc::preferencesparts "{home}/preferences.d";',
+                'Dir::Etc::preferences "/dev/null";',
+                # Otherwise apt drops root and cannot write in a private place.
+                'APT::Sandbox::User "root";', 'APT::Architectures "amd64";',
+                'Acquire::Languages "none";', 'Acquire::PDiffs "false";',
+                'Acquire::Retries "2";']
+
+    def prepare(self):
+        """Write the configuration; nothing is fetched yet."""
+        if not Path(KEYRING).exists():
+            raise LabError(f"Debian's archive key is missing ({KEYRING})",
+                           "install it with 'apt-get install debian-archive-keyring'")
+        for name in ("state/lists/partial", "cache/archives/partial", "preferences.d"):
+            (self.home / name).mkdir(parents=True, exist_ok=True)
+        (self.home / "status").touch()
+        lines = source_lines(machine_mirror(self.codename), self.codename)
+        (self.home / "sources.list").write_text("\n".join(lines) + "\n")
+        self.config.write_text("\n".join(_machine_acquire() + self._settings()) + "\n")
+
+    def _env(self):
+        return {"APT_CONFIG": str(self.config)}
+
+    def update(self, on_line=None):
+        """Fetch the indices. apt-get exits 0 for a mirror that is away."""
+        lines = []
+
+        def collect(line):
+            lines.append(line)
+            if on_line:
+                on_line(line)
+        failure = ""
+        try:
+            proc.run(["apt-get", "update", "--error-on=any"], self.log, env=self._env(),
+                     on_line=collect)
+        except LabError:
+            errors = [line for line in lines if line.startswith(("E:", "W:", "Err:"))]
+            failure = errors[0] if errors else "no message"
+        if failure:
+            raise update_error(lines, failure)
+
+    def newest(self, package, pattern=".*"):
+        """The newest version of a binary package whose version matches."""
+        text = proc.output(["apt-cache", "madison", package], env=self._env())
+        rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+        versions = [row[1] for row in rows if len(row) == 3 and row[2].endswith("Packages")]
+        return newest_of(package, versions, pattern)
+
+    def newest_source(self, package, pattern):
+        text = proc.output(["apt-cache", "showsrc", package], env=self._env())
+        blocks = [parse_block(block) for block in text.split("\n\n")]
+        versions = [b["Version"] for b in blocks if b.get("Package") == package]
+        return newest_of(package, versions, pattern)
+
+    def download(self, package, version, directory, on_line=None):
+        """A binary package, as a file whose checksum was compared."""
+        show = proc.output(["apt-cache", "show", f"{package}={version}"], env=self._env())
+        block = parse_block(show.split("\n\n")[0])
+        self._get(["download", f"{package}={version}"], directory, on_line)
+        name = f"{package}_{version.replace(':', '%3a')}_{block['Architecture']}.deb"
+        verify(directory / name, block["SHA256"])
+        return directory / name
+
+    def download_source(self, package, version, directory, on_line=None):
+        """A source package; the result is its .dsc."""
+        show = proc.output(["apt-cache", "showsrc", package], env=self._env())
+        blocks = [parse_block(block) for block in show.split("\n\n")]
+        block = next(b for b in blocks
+                     if b.get("Package") == package and b.get("Version") == version)
+        self._get(["source", "--download-only", "--only-source", f"{package}={version}"],
+                  directory, on_line)
+        dsc = None
+        for line in block["Checksums-Sha256"].split("\n"):
+            if line.strip():
+                checksum, _, name = line.split()
+                verify(directory / name, checksum)
+                dsc = directory / name if name.endswith(".dsc") else dsc
+        return dsc
+
+    def _get(self, args, directory, on_line):
+        directory.mkdir(parents=True, exist_ok=True)
+        proc.run(["apt-get", "-q", *args], self.log, cwd=directory, env=self._env(),
+                 on_line=on_line, failed=f"cannot fetch {args[-1]} from the package mirror "
+                                         f"({NO_MIRROR})")
+
+
+def update_error(lines, failure):
+    """Which of the two it was: a mirror out of reach, or one that lies."""
+    text = "\n".join(lines)
+    if re.search(r"NO_PUBKEY|BADSIG|EXPKEYSIG|not signed|signatures? (?:couldn't|could not|"
+                 r"were? invalid)|Hash Sum mismatch|BADSIG", text):
+        return LabError(f"the package mirror's signature or checksum is wrong: {failure}",
+                        "do not use this mirror; choose another one in the apt sources")
+    return LabError(f"cannot reach a package mirror: {failure}", NO_MIRROR)
+
+
+def newest_of(package, versions, pattern):
+    best = ""
+    for version in versions:
+        if re.fullmatch(pattern, version) and (not best or _is_newer(version, best)):
+            best = version
+    if not best:
+        raise LabError(f"the package mirror has no {package} that fits",
+                       f"the lab needs one in {BASE_SUITE}; choose another mirror")
+    return best
+
+
+def _is_newer(one, other):
+    return subprocess.run(["dpkg", "--compare-versions", one, "gt", other],
+                          check=False).returncode == 0
+
+
+def parse_block(text):
+    """The fields of one paragraph of an index; continuation lines stay."""
+    fields, name = {}, None
+    for line in text.splitlines():
+        if line[:1].isspace() and name:
+            fields[name] += "\n" + line
+        elif ":" in line:
+            name, _, value = line.partition(":")
+            fields[name] = value.strip()
+    return fields
+
+
+def verify(file, checksum):
+    """Compare with the signed index; a file that differs is removed."""
+    try:
+        with open(file, "rb") as data:
+            found = hashlib.file_digest(data, "sha256").hexdigest()
+    except OSError:
+        raise LabError(f"the download of {file.name} is missing",
+                       "run the command again") from None
+    if found != checksum:
+        file.unlink()
+        raise LabError(f"{file.name} is not what Debian signed (wrong checksum); removed it",
+                       "run the command again, or choose another mirror")

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Everything that is fetched and built, in order, one step a line."""
+
+import fcntl
+from contextlib import ExitStack, contextmanager
+
+import apt
+import guest
+import host
+import kernel
+import paths
+import perftool
+import proc
+import qemu
+import sources
+import ui
+from errors import LabError
+
+
+@contextmanager
+def locked(part):
+    """One build at a time of a part; different parts do not disturb each other."""
+    with open(paths.to_write(paths.in_build(f"lock-{part}")), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(f"another build ({part}) is running in {paths.build_dir()}",
+                           "wait for it to end, or set LAB_BUILD to another directory") from None
+        yield
+
+
+@contextmanager
+def all_locked():
+    """No build at all is running, for those who remove what is built."""
+    with ExitStack() as stack:
+        for lock in paths.build_dir().glob("lock-*"):
+            stack.enter_context(locked(lock.name.removeprefix("lock-")))
+        yield
+
+
+def prepare():
+    """The checks, the packages and the sources."""
+    with ui.step("Checking this machine") as step:
+        codename = host.codename()
+        host.check_build_dir()
+        step.note = f"Debian {codename}, {proc.jobs()} CPUs"
+    with locked("sources"):
+        with ui.step("Installing packages") as step:
+            host.install_packages(step)
+        with ui.step("Fetching sources, signatures checked") as step:
+            fetch(codename, step)
+
+
+def fetch(codename, step):
+    if sources.all_there():
+        step.note = "up to date"
+        return
+    private = apt.Apt(codename)
+    private.prepare()
+    step.progress("reading the mirror's indices")
+    private.update(step.progress)
+    sources.fetch(private, step)
+
+
+def part(name, label, build, *args):
+    """Build one part as a step of its own."""
+    with locked(name), ui.step(label) as step:
+        build(step, *args)
+
+
+def all_parts(name="stock", debug=False, pristine=False):
+    """What 'lab build' and 'make run' need."""
+    prepare()
+    kernel_name = paths.kernel_name(name, debug)
+    part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name, debug)
+    part("perf", "Building perf", perftool.build)
+    part("qemu", "Building QEMU with the PT model", qemu.build)
+    if pristine:
+        part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)
+    with locked("guest"):
+        guest.build_init()

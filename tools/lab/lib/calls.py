@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A call trace from perf script's branches: one line a call, depth by indentation.
+
+perf has an indentation of its own (callindent); it is off by one after calls
+and returns that have one time stamp, so the depth is found here from the
+addresses: a return ends the innermost call whose next instruction it goes to.
+"""
+
+import re
+from pathlib import Path
+
+FIELDS = "comm,tid,time,flags,ip,addr,sym,dso"
+# comm tid time: kind (interrupt flag) ip name (object) => address name (object)
+BRANCH = re.compile(
+    r"^\s*(?P<comm>.*?)\s+(?P<tid>\d+)\s+(?P<time>\d+\.\d+):\s+(?P<kind>call|return)\s+"
+    r"(?:\(\w*\)\s+)?(?P<ip>[0-9a-f]+) (?P<caller>.*?) \((?P<from>.*?)\s*\)"
+    r" =>\s+(?P<addr>[0-9a-f]+) (?P<callee>.*?) \((?P<dso>.*?)\s*\)$")
+LONGEST_INSTRUCTION = 15
+UNKNOWN = "[unknown]"
+
+
+class Stack:
+    """The calls of one thread that have not returned: (address, callee)."""
+
+    def __init__(self, comm):
+        self.comm = comm
+        self.frames = []
+
+    def call(self, address, caller, callee):
+        """Enter a function; the result is the depth of its call."""
+        self._leave_skipped(caller)
+        self.frames.append((address, callee))
+        return len(self.frames) - 1
+
+    def _leave_skipped(self, caller):
+        """Frames that longjmp() left, and functions that were jumped to."""
+        names = [callee for _, callee in self.frames]
+        if not names or caller.startswith(UNKNOWN) or names[-1] == caller:
+            return
+        if caller in names:
+            while self.frames[-1][1] != caller:
+                self.frames.pop()
+        else:
+            self.frames[-1] = (self.frames[-1][0], caller)
+
+    def ret(self, target):
+        """Leave the innermost call that target follows; none if unseen."""
+        for index in range(len(self.frames) - 1, -1, -1):
+            if 0 < target - self.frames[index][0] <= LONGEST_INSTRUCTION:
+                del self.frames[index:]
+                return
+
+
+def symbol(name, address):
+    """A name without its version; the address where there is no name."""
+    name = name.partition("@@")[0]
+    return f"0x{address:x}" if name.startswith(UNKNOWN) else name
+
+
+class Writer:
+    """Writes calls to a file and remembers where the interesting ones begin."""
+
+    def __init__(self, out, landmarks):
+        self.out, self.landmarks = out, landmarks
+        self.calls, self.start = 0, None
+        self.stacks, self.found = {}, {}
+
+    def line(self, text):
+        match = BRANCH.match(text)
+        if not match:
+            return
+        stack = self.stacks.get(match["tid"])
+        if not stack or stack.comm != match["comm"]:
+            # After exec() nothing of the old program returns.
+            stack = self.stacks[match["tid"]] = Stack(match["comm"])
+        if match["kind"] == "return":
+            stack.ret(int(match["addr"], 16))
+            return
+        callee = symbol(match["callee"], int(match["addr"], 16))
+        caller = match["caller"].partition("@@")[0]
+        self._write(match, stack.call(int(match["ip"], 16), caller, callee), callee)
+
+    def _write(self, match, depth, callee):
+        time = float(match["time"])
+        self.start = time if self.start is None else self.start
+        mark = f"{match['comm']}/{match['tid']}  " if len(self.stacks) > 1 else ""
+        self.out.write(f"{(time - self.start) * 1e6:12.2f}  {mark}{'  ' * depth}{callee}"
+                       f"  ({Path(match['dso']).name})\n")
+        if callee in self.landmarks:
+            self.found.setdefault(callee, self.calls)
+        self.calls += 1
+
+    def first(self):
+        """The line of the first landmark, in the order of their importance."""
+        return next((self.found[n] for n in self.landmarks if n in self.found), 0)
+
+
+def dedent(lines):
+    """Lines without the indentation that they share."""
+    def body(line):
+        return line[14:]
+    common = min((len(body(li)) - len(body(li).lstrip()) for li in lines), default=0)
+    return [line[:14] + body(line)[common:] for line in lines]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab clean' and 'lab distclean': removal of what the lab itself has made.
+
+Only names that the lab uses are removed, because LAB_BUILD may name a
+directory that holds other things as well.
+"""
+
+import guest
+import paths
+
+BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests")
+FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps")
+SOURCE_STAMPS = ("src-", "version-")
+
+
+def _remove(name):
+    path = paths.build_dir() / name
+    if path.is_dir() and not path.is_symlink():
+        guest.remove(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def clean():
+    """Back to the fetched sources: the next build needs no network."""
+    for name in BUILT:
+        _remove(name)
+    for stamp in (paths.build_dir() / "stamps").glob("*"):
+        if not stamp.name.startswith(SOURCE_STAMPS):
+            stamp.unlink()
+    guest.remove(paths.build_dir() / "src" / "qemu")
+
+
+def distclean():
+    """As after a clone."""
+    for name in BUILT + FETCHED:
+        _remove(name)
+    for lock in paths.build_dir().glob("lock-*"):
+        lock.unlink()
+    directory = paths.build_dir()
+    if directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Verbs and options of the lab."""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+import bench
+import build
+import clean
+import debugger
+import guest
+import listing
+import machine as machine_mod
+import paths
+import runner
+import terminal
+import tests
+import tracerun
+from errors import LabError
+
+DEFAULT_GDB_COMMAND = ["sleep", "infinity"]
+EPILOG = "lab VERB --help describes a verb."
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with the lab's one-line errors and exit status 1."""
+
+    def error(self, message):
+        raise LabError(message, f"see '{self.prog} --help'")
+
+
+def positive(kind, what):
+    def convert(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if value <= 0:
+            raise argparse.ArgumentTypeError(f"{what} must be a number above 0, not '{text}'")
+        return value
+    return convert
+
+
+def add_kernel_options(parser):
+    parser.add_argument("--kernel", default="stock", metavar="stock|series|PATH",
+                        help="which kernel (default: stock)")
+    parser.add_argument("--debug", action="store_true",
+                        help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
+
+
+def add_machine_options(parser):
+    add_kernel_options(parser)
+    parser.add_argument("--cpus", type=positive(int, "--cpus"), default=2, metavar="N")
+    parser.add_argument("--memory", default="2G", metavar="SIZE", help="for example 512M or 2G")
+    parser.add_argument("--share", action="append", default=[], metavar="DIR",
+                        help="a directory that is read-write, at the same path in the guest")
+    parser.add_argument("--user", default="root", metavar="NAME", help="run as this user")
+    parser.add_argument("--pt", default="", metavar="CAPS",
+                        help="PT capabilities of the CPU, for example no-mtc,ranges=2; or off")
+    parser.add_argument("--icount", action="store_true",
+                        help="instruction counting clock: slower, but repeatable")
+    parser.add_argument("--append", default="", metavar="ARGS", help="more kernel arguments")
+    parser.add_argument("--timeout", type=positive(float, "--timeout"), default=0,
+                        metavar="SECONDS", help="fail after this time, with status 124")
+    parser.add_argument("--boot-timeout", type=positive(float, "--boot-timeout"),
+                        default=runner.BOOT_LIMIT, metavar="SECONDS",
+                        help="how long the guest may take to start its init")
+    parser.add_argument("--allow-splat", action="append", default=[], metavar="REGEX",
+                        help="a kernel complaint that does not fail the run")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
+                        help="a variable for the command's environment")
+    parser.add_argument("--qemu", default="", metavar="PATH", help="another QEMU binary")
+    parser.add_argument("--console", default="", metavar="FILE",
+                        help="keep the kernel's console output in this file")
+    parser.add_argument("--verbose", action="store_true", help="show the kernel's console")
+    parser.add_argument("--dry-run", action="store_true", help="print the command line only")
+
+
+def find_kernel(options):
+    """The kernel image to boot."""
+    if "/" in options.kernel or Path(options.kernel).is_file():
+        if options.debug:
+            raise LabError("--debug chooses between the lab's kernels",
+                           "leave it away with --kernel PATH")
+        image = Path(options.kernel)
+        remedy = "give the path of a vmlinux or bzImage"
+    elif options.kernel == "series":
+        raise LabError("there is no series kernel yet", "use --kernel stock")
+    elif options.kernel == "stock":
+        image = paths.vmlinux("stock", options.debug)
+        remedy = "run 'lab build" + (" --debug'" if options.debug else "'")
+    else:
+        raise LabError(f"unknown kernel '{options.kernel}'", "use stock, series or a path")
+    if not image.is_file():
+        raise LabError(f"no kernel at {image}", remedy)
+    return str(image.resolve())
+
+
+def find_qemu(options):
+    qemu = Path(options.qemu) if options.qemu else paths.qemu()
+    if not os.access(qemu, os.X_OK) or not qemu.is_file():
+        raise LabError(f"no QEMU at {qemu}", "run 'lab build'")
+    return str(qemu.resolve())
+
+
+def find_shares(options):
+    for directory in options.share:
+        if not Path(directory).is_dir():
+            raise LabError(f"cannot share {directory}", "it must be a directory that exists")
+    return [str(Path(directory).resolve()) for directory in options.share]
+
+
+def split_env(items):
+    for item in items:
+        if "=" not in item[1:]:
+            raise LabError(f"bad --env '{item}'", "use NAME=VALUE")
+    return dict(item.split("=", 1) for item in items)
+
+
+def make_machine(options, gdb=""):
+    machine_mod.parse_memory(options.memory)
+    if options.cpus > machine_mod.MAX_CPUS:
+        raise LabError(f"too many CPUs ({options.cpus})",
+                       f"the lab's kernel supports {machine_mod.MAX_CPUS}")
+    return machine_mod.Machine(
+        kernel=find_kernel(options), cpus=options.cpus, memory=options.memory,
+        shares=find_shares(options), pt=options.pt, icount=options.icount,
+        append=options.append, gdb=gdb, qemu=find_qemu(options))
+
+
+def check_console(options):
+    """Refuse a file that could not be written once the guest is gone."""
+    parent = Path(options.console or ".").resolve().parent
+    if not os.access(parent, os.W_OK) and options.console:
+        raise LabError(f"cannot write {options.console}", "name a file in a directory of yours")
+    return options.console
+
+
+def make_run(options, command, tty=False, gdb=""):
+    return runner.Run(
+        machine=make_machine(options, gdb), command=command, cwd=os.getcwd(),
+        user=options.user, env=split_env(options.env), timeout=options.timeout,
+        boot_limit=options.boot_timeout, allowed=options.allow_splat,
+        verbose=options.verbose, tty=tty, console_copy=check_console(options))
+
+
+def strip_dashes(command):
+    return command[1:] if command[:1] == ["--"] else command
+
+
+def verb_run(options):
+    command = strip_dashes(options.command)
+    if not command:
+        raise LabError("no command to run", "write it after '--', as in 'lab run -- uname -a'")
+    run = make_run(options, command, gdb=options.gdb_socket)
+    return runner.dry_run(run) if options.dry_run else runner.execute(run)
+
+
+def verb_shell(options):
+    run = make_run(options, [user_shell(options.user), "-l"], tty=True)
+    if options.dry_run:
+        return runner.dry_run(run)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise LabError("'lab shell' needs a terminal", "use 'lab run -- COMMAND' in scripts")
+    return terminal.with_raw_terminal(lambda: runner.execute(run))
+
+
+def user_shell(name):
+    """The user's shell, or sh where it would only say good-bye."""
+    shell = guest.find_user(name).pw_shell
+    return "/bin/sh" if shell.endswith(("nologin", "false")) or not shell else shell
+
+
+def verb_gdb(options):
+    kernel = find_kernel(options)
+    find_qemu(options)
+    if options.dry_run:
+        run = make_run(options, DEFAULT_GDB_COMMAND, gdb="/path/of/gdb/socket")
+        return runner.dry_run(run)
+    command = strip_dashes(options.command) or DEFAULT_GDB_COMMAND
+    return debugger.attach(kernel, record_options(options), command)
+
+
+def verb_build(options):
+    if options.kernel == "series":
+        raise LabError("there is no series kernel yet", "use --kernel stock")
+    if options.kernel != "stock":
+        raise LabError(f"cannot build the kernel '{options.kernel}'", "use --kernel stock")
+    build.all_parts(options.kernel, options.debug, options.qemu_pristine)
+    return 0
+
+
+def verb_test(options):
+    find_kernel(options)
+    find_qemu(options)
+    return tests.run_all(options)
+
+
+def verb_list(_options):
+    listing.show()
+    return 0
+
+
+def verb_clean(options):
+    with build.all_locked():
+        clean.distclean() if options.verb == "distclean" else clean.clean()
+    return 0
+
+
+def verb_bench(options):
+    return bench.run(options.name)
+
+
+def verb_trace(options):
+    return tracerun.run(options.command_line, record_options(options))
+
+
+def record_options(options):
+    """The options of a machine, spelled out again for a 'lab run' below."""
+    args = ["--kernel", options.kernel, "--cpus", str(options.cpus),
+            "--memory", options.memory, "--user", options.user]
+    args += ["--debug"] if options.debug else []
+    args += ["--icount"] if options.icount else []
+    for name in ("pt", "append", "qemu"):
+        value = getattr(options, name)
+        args += [f"--{name}={value}"] if value else []
+    for directory in options.share:
+        args += ["--share", directory]
+    return args
+
+
+def add_verb(verbs, name, call, text, example):
+    parser = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
+                              epilog=f"example: {example}")
+    parser.set_defaults(call=call)
+    return parser
+
+
+def add_build(verbs):
+    one = add_verb(verbs, "build", verb_build, "fetch and build kernel, perf and QEMU",
+                   "lab build --debug")
+    one.add_argument("--kernel", default="stock", metavar="stock|series")
+    one.add_argument("--debug", action="store_true",
+                     help="the kernel with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
+    one.add_argument("--qemu-pristine", action="store_true",
+                     help="also QEMU without the PT model, to measure against")
+
+
+def add_guest_verbs(verbs):
+    run = add_verb(verbs, "run", verb_run, "run a command in a guest",
+                   "lab run --cpus 4 -- perf stat -e cycles:u true")
+    shell = add_verb(verbs, "shell", verb_shell,
+                     "a shell in a guest; Ctrl-] three times ends it by force",
+                     "lab shell --share /tmp/out")
+    gdb = add_verb(verbs, "gdb", verb_gdb, "gdb on the kernel of a guest, from its start",
+                   "lab gdb --debug -- perf stat true")
+    trace = add_verb(verbs, "trace", verb_trace,
+                     "trace a command with Intel PT and show its calls (make run)",
+                     "lab trace --cmd 'gzip -c /bin/ls'")
+    for one in (run, shell, gdb, trace):
+        add_machine_options(one)
+    run.add_argument("--gdb-socket", default="", help=argparse.SUPPRESS)
+    trace.add_argument("--cmd", dest="command_line", default="", metavar="'COMMAND ARG...'")
+    for name, one in (("run", run), ("gdb", gdb)):
+        dashes = "-- COMMAND [ARG...]"
+        one.usage = f"lab {name} [OPTIONS] " + (dashes if one is run else f"[{dashes}]")
+        one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND [ARG...]")
+
+
+def build_parser():
+    parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
+                    epilog=EPILOG)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
+                                  parser_class=Parser)
+    add_build(verbs)
+    add_guest_verbs(verbs)
+    test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
+    test.add_argument("pattern", nargs="*", metavar="PATTERN",
+                      help="a part of a test's name, or a glob")
+    add_kernel_options(test)
+    test.set_defaults(qemu="")
+    add_verb(verbs, "list", verb_list, "what is built, the tests, the PT capabilities",
+             "lab list")
+    add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources", "lab clean")
+    add_verb(verbs, "distclean", verb_clean, "remove what was built and fetched",
+             "lab distclean")
+    bench_verb = add_verb(verbs, "bench", verb_bench, "measure", "lab bench")
+    bench_verb.add_argument("name", nargs="?", default="", metavar="NAME")
+    return parser
+
+
+def end_in_order(*_):
+    """SIGTERM as Ctrl-C: guests end, the terminal comes back."""
+    raise KeyboardInterrupt
+
+
+def main(argv):
+    signal.signal(signal.SIGTERM, end_in_order)
+    try:
+        options = build_parser().parse_args(argv)
+        return options.call(options)
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        return 130

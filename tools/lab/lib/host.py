@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the machine must be and have before anything is built on it."""
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import paths
+import proc
+import ui
+from errors import LabError
+
+RELEASES = {"12": "bookworm", "13": "trixie"}
+GIB = 1 << 30
+# Sources 2.6, kernel 0.3, perf, two QEMUs 0.6, downloads and indices 0.6.
+NEEDED_GIB = 6
+
+# Names that Debian 12 and 13 share.
+PACKAGES = """
+    gcc libc6-dev libc6-dbg make bc bison flex patch tar xz-utils dpkg-dev
+    debian-archive-keyring ca-certificates
+    libelf-dev libdw-dev libssl-dev zlib1g-dev libtraceevent-dev libiberty-dev g++
+    ninja-build pkg-config python3-venv python3-dev python3-setuptools libglib2.0-dev
+    libattr1-dev libcap-ng-dev libfdt-dev libipt-dev gcc-multilib
+""".split()
+
+
+def os_release(path="/etc/os-release"):
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return {}
+    pairs = (word.partition("=") for word in shlex.split(text, comments=True))
+    return {key: value for key, _, value in pairs}
+
+
+def check_system(release, machine):
+    """The code name of a supported Debian, or the error."""
+    if machine != "x86_64":
+        raise LabError(f"unsupported architecture {machine}",
+                       "the lab emulates x86-64 on x86-64; use an amd64 machine")
+    name = release.get("PRETTY_NAME", "this system")
+    version = release.get("VERSION_ID", "")
+    if release.get("ID") != "debian" or version not in RELEASES:
+        raise LabError(f"unsupported distribution: {name}",
+                       "use Debian 12 or 13, for example in a container or chroot")
+    return RELEASES[version]
+
+
+def codename():
+    return check_system(os_release(), platform.machine())
+
+
+def check_space(directory, needed):
+    """Room for a build; what an earlier build holds already counts."""
+    free = shutil.disk_usage(directory).free
+    if free < needed:
+        raise LabError(
+            f"not enough disk space at {directory}: {free / GIB:.1f} GiB free, "
+            f"{needed / GIB:.1f} GiB needed",
+            "free some or set LAB_BUILD to a directory with more room")
+
+
+def needed_space():
+    """Less is needed once the largest parts are there."""
+    done = sum((paths.vmlinux("stock").exists(), paths.qemu().exists()))
+    return (NEEDED_GIB - 2.5 * done) * GIB
+
+
+def check_build_dir():
+    """The build directory can be made, written, and named to QEMU and make."""
+    directory = paths.build_dir()
+    if any(c in str(directory) for c in " :,\t'\""):
+        raise LabError(f"cannot build in '{directory}'",
+                       "make and QEMU need a path without spaces, colons, commas and quotes")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"cannot make {directory}: {error.strerror}",
+                       "set LAB_BUILD to a directory that can be written") from None
+    if not os.access(directory, os.W_OK):
+        raise LabError(f"cannot write in {directory}",
+                       "set LAB_BUILD to a directory that can be written")
+    check_space(directory, needed_space())
+
+
+def is_installed(package):
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip() == "installed"
+
+
+def missing_packages():
+    proc.require("dpkg-query")
+    return [package for package in PACKAGES if not is_installed(package)]
+
+
+def root_prefix(command):
+    """sudo where needed; without it, the command that the user can give."""
+    if os.geteuid() == 0:
+        return []
+    if not shutil.which("sudo"):
+        raise LabError("packages are missing and neither root nor sudo is at hand",
+                       f"as root, run '{command}'")
+    return ["sudo", "DEBIAN_FRONTEND=noninteractive"]
+
+
+def _candidate(package):
+    text = proc.output(["apt-cache", "policy", package])
+    return "Candidate: " in text and "Candidate: (none)" not in text
+
+
+def install_packages(step):
+    """Only what is missing; says so before it starts."""
+    missing = missing_packages()
+    if not missing:
+        step.note = "nothing is missing"
+        return
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    prefix = root_prefix(" ".join(install))
+    ui.say(f"  installing: {' '.join(missing)}")
+    log = paths.log_file("packages")
+    env = {"DEBIAN_FRONTEND": "noninteractive"}
+    remedy = f"cannot install {' '.join(missing)}"
+    if not all(_candidate(package) for package in missing):
+        proc.run([*prefix, "apt-get", "update"], log, env=env,
+                 failed="cannot reach the package mirror; check the network "
+                        "and /etc/apt/sources.list*")
+    proc.run([*prefix, *install], log, env=env, on_line=step.progress, failed=remedy)
+    left = missing_packages()
+    if left:
+        raise LabError(f"still not installed: {' '.join(left)}", f"see {log}")
+    step.note = f"{len(missing)} installed"

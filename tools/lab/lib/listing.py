@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab list': what is built, the tests, the benchmarks, the PT capabilities."""
+
+import bench
+import paths
+import ptcaps
+import tests
+
+
+def _kernels():
+    found = sorted(paths.in_build("kernel").glob("*/vmlinux"))
+    return [(image.parent.name, str(image)) for image in found]
+
+
+def _section(title, rows, empty):
+    print(f"{title}:")
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, text in rows or [(empty, "")]:
+        print(f"  {name:<{width}}  {text}".rstrip())
+
+
+def show():
+    _section("Kernels", _kernels(), "none yet: run 'lab build'")
+    tools = [(name, str(path)) for name, path in (("perf", paths.perf()), ("qemu", paths.qemu()))
+             if path.exists()]
+    _section("Tools", tools, "none yet: run 'lab build'")
+    files = tests.discover()
+    _section("Tests", [(tests.name_of(f), tests.summary_of(f)) for f in files], "none")
+    _section("Benchmarks", [(f.stem, tests.summary_of(f)) for f in bench.discover()], "none")
+    caps = [(name, text) for name, (_, text) in ptcaps.CAPABILITIES.items()]
+    _section("PT capabilities (--pt NAME or no-NAME)", caps, "none")
+    print(f"  ranges=N  {ptcaps.RANGES[2]}")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where things are: the checkout, and the build directory below or beside it."""
+
+import os
+from pathlib import Path
+
+LAB_DIR = Path(__file__).resolve().parent.parent
+ROOT = LAB_DIR.parent.parent
+CONFIG_DIR = LAB_DIR / "config"
+GUEST_DIR = LAB_DIR / "guest"
+QEMU_DIR = LAB_DIR / "qemu"
+TESTS_DIR = LAB_DIR / "tests"
+BENCH_DIR = LAB_DIR / "bench"
+WORKLOADS_DIR = LAB_DIR / "workloads"
+
+
+def build_dir():
+    """LAB_BUILD lets several checkouts share one build directory."""
+    return Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
+
+
+def in_build(*parts):
+    """A path in the build directory, whether it exists or not."""
+    return build_dir().joinpath(*parts)
+
+
+def shown(path):
+    """The path as a message has it: relative if it is below this directory."""
+    path = Path(path)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def to_write(path):
+    """The path, in a directory that exists."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def log_file(step):
+    return to_write(in_build("log", f"{step}.log"))
+
+
+def kernel_name(name, debug):
+    return f"{name}-debug" if debug else name
+
+
+def kernel_dir(name, debug=False):
+    return in_build("kernel", kernel_name(name, debug))
+
+
+def vmlinux(name, debug=False):
+    return kernel_dir(name, debug) / "vmlinux"
+
+
+def perf():
+    return in_build("perf", "perf")
+
+
+def qemu(pristine=False):
+    """LAB_QEMU replaces the emulator that the lab builds."""
+    given = os.environ.get("LAB_QEMU")
+    if given and not pristine:
+        return Path(given)
+    directory = "qemu-pristine" if pristine else "qemu"
+    return in_build(directory, "qemu-system-x86_64")
+
+
+def firmware():
+    return in_build("firmware", "share")

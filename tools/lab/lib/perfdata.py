@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a perf.data file says of its AUX area: how much, and what was lost.
+
+perf script shows this only as a dump of every packet, which is many times
+the size of the trace, so the few records that count are read here. Layout:
+tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2).
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from errors import LabError
+
+MAGIC = b"PERFILE2"
+# size, attr_size, attrs {offset, size}, data {offset, size}
+FILE_HEADER = struct.Struct("<QQQQQQ")
+RECORD_HEADER = struct.Struct("<IHH")
+
+RECORD_LOST = 2
+RECORD_AUX = 11
+RECORD_LOST_SAMPLES = 13
+RECORD_AUXTRACE = 71
+
+AUX_TRUNCATED = 1 << 0
+AUX_PARTIAL = 1 << 2
+
+AUX_BODY = struct.Struct("<QQQ")
+LOST_BODY = struct.Struct("<QQ")
+ONE_U64 = struct.Struct("<Q")
+
+
+@dataclass
+class AuxSummary:
+    """Counts over a whole recording."""
+
+    trace_bytes: int = 0
+    aux_records: int = 0
+    truncated: int = 0
+    partial: int = 0
+    lost_records: int = 0
+
+    def lost(self):
+        return self.truncated + self.partial + self.lost_records
+
+
+def summarize(path):
+    """The summary of a perf.data file or of a directory that holds one."""
+    path = Path(path)
+    file = path / "data" if path.is_dir() else path
+    try:
+        with open(file, "rb") as data:
+            return _read(data, file)
+    except (OSError, struct.error) as error:
+        raise LabError(f"cannot read the recording {file} ({error})",
+                       "record it again") from None
+
+
+def _read(data, file):
+    if data.read(len(MAGIC)) != MAGIC:
+        raise LabError(f"{file} is no perf.data file", "record it again")
+    start, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[4:6]
+    summary = AuxSummary()
+    position = start
+    while position < start + size:
+        data.seek(position)
+        kind, _, length = RECORD_HEADER.unpack(data.read(RECORD_HEADER.size))
+        if length < RECORD_HEADER.size:
+            raise LabError(f"{file} has a record of no length", "record it again")
+        position += length + _account(summary, kind, data)
+    return summary
+
+
+def _account(summary, kind, data):
+    """Count one record; the result is how much trace follows it."""
+    if kind == RECORD_AUX:
+        flags = AUX_BODY.unpack(data.read(AUX_BODY.size))[2]
+        summary.aux_records += 1
+        summary.truncated += bool(flags & AUX_TRUNCATED)
+        summary.partial += bool(flags & AUX_PARTIAL)
+    elif kind == RECORD_LOST:
+        summary.lost_records += LOST_BODY.unpack(data.read(LOST_BODY.size))[1]
+    elif kind == RECORD_LOST_SAMPLES:
+        summary.lost_records += ONE_U64.unpack(data.read(ONE_U64.size))[0]
+    elif kind == RECORD_AUXTRACE:
+        length = ONE_U64.unpack(data.read(ONE_U64.size))[0]
+        summary.trace_bytes += length
+        return length
+    return 0

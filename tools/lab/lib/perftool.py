@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Build of perf from the base's tools/perf, for the host and the guest alike."""
+
+import paths
+import proc
+import sources
+import stamp
+from errors import LabError
+
+# Left out is what neither a test nor the call trace needs; each costs build
+# time or a library that a small machine lacks.
+OPTIONS = """
+    WERROR=0 BUILD_BPF_SKEL=0 NO_LIBBPF=1 NO_LIBPERL=1 NO_SLANG=1
+    PYTHON=/usr/bin/python3 PYTHON_CONFIG=/usr/bin/python3-config
+    NO_LIBUNWIND=1 NO_LIBNUMA=1 NO_LIBCRYPTO=1 NO_LIBBABELTRACE=1 NO_CAPSTONE=1
+    NO_LZMA=1 NO_LIBCAP=1 NO_SDT=1 NO_JVMTI=1 NO_LIBPFM4=1 NO_LIBDEBUGINFOD=1
+    NO_SHELLCHECK=1 NO_LIBZSTD=1 JEVENTS_MODEL=skylakex,skylake
+""".split()
+EXPECTED_LINES = 560
+
+
+def build(step):
+    version = stamp.read("version-linux")
+    want = stamp.of_text(version, *OPTIONS)
+    if stamp.is_current("perf", want) and paths.perf().exists():
+        step.note = "up to date"
+        return
+    count = 0
+
+    def progress(line):
+        nonlocal count
+        count += 1
+        step.progress(f"{min(99, 100 * count // EXPECTED_LINES):3d} %  {line.strip()}")
+    stamp.clear("perf")
+    paths.perf().parent.mkdir(parents=True, exist_ok=True)
+    proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
+              f"O={paths.perf().parent}", *OPTIONS, "perf"], paths.log_file("perf"),
+             on_line=progress, failed="cannot build perf")
+    check_features()
+    stamp.write("perf", want)
+    step.note = "perf " + version.split("-")[0]
+
+
+def check_features():
+    """perf drops what it finds no library for; these the lab cannot do without."""
+    text = proc.output([paths.perf(), "version", "--build-options"])
+    for feature in ("libelf", "dwarf", "auxtrace", "libtraceevent", "libpython"):
+        line = next((li for li in text.splitlines() if li.split(":")[0].strip() == feature), "")
+        if "[ on" not in line:
+            raise LabError(f"perf was built without {feature}",
+                           f"see the start of {paths.log_file('perf')}")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Running of tools: output to a log file, a failure as one line that names it."""
+
+import os
+import shutil
+import subprocess
+
+from errors import LabError
+
+# A stray PATH entry (pyenv, conda, ccache wrappers) must not change what is
+# built: only the distribution's tools are used.
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+PACKAGE_OF = {
+    "apt-get": "apt", "apt-cache": "apt", "apt-config": "apt",
+    "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "dpkg-deb": "dpkg",
+    "gcc": "gcc", "make": "make", "ninja": "ninja-build", "patch": "patch",
+    "flex": "flex", "bison": "bison", "gdb": "gdb", "tar": "tar", "xz": "xz-utils",
+}
+
+
+def environment(extra=None):
+    env = {key: value for key, value in os.environ.items()
+           if key in ("HOME", "TERM", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")}
+    env.update(PATH=SYSTEM_PATH, LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    env.update(extra or {})
+    return env
+
+
+def require(tool):
+    """The path of a tool, or the error that names its package."""
+    path = shutil.which(tool, path=SYSTEM_PATH)
+    if not path:
+        package = PACKAGE_OF.get(tool, tool)
+        raise LabError(f"cannot find the tool '{tool}'",
+                       f"install it with 'apt-get install {package}'")
+    return path
+
+
+def jobs():
+    return str(len(os.sched_getaffinity(0)))
+
+
+def run(argv, log, cwd=None, env=None, on_line=None, failed=None):
+    """Run argv with its output in the file log; raise LabError if it fails.
+
+    on_line is called with each line of output; failed is the message of the
+    error, "cannot run ..." by default.
+    """
+    require(argv[0]) if "/" not in str(argv[0]) else None
+    with open(log, "ab", buffering=0) as out:
+        out.write(f"$ {' '.join(map(str, argv))}\n".encode())
+        process = subprocess.Popen([str(a) for a in argv], cwd=cwd, env=environment(env),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
+        try:
+            for line in process.stdout:
+                out.write(line)
+                if on_line:
+                    on_line(line.decode(errors="replace").rstrip())
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if process.wait():
+        raise LabError(failed or f"cannot run {os.path.basename(str(argv[0]))}",
+                       f"see the end of {log}", log=log)
+
+
+def output(argv, env=None):
+    """Standard output of a short command that must succeed."""
+    require(argv[0]) if "/" not in str(argv[0]) else None
+    done = subprocess.run([str(a) for a in argv], env=environment(env), text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise LabError(f"cannot run {' '.join(map(str, argv[:3]))}", reason)
+    return done.stdout

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""--pt CAPS: which Intel PT capabilities the guest's CPU shows.
+
+The names are the user's; the table says which property of the emulated CPU
+each one sets (tools/lab/qemu/README.md describes the properties).
+"""
+
+from errors import LabError
+
+# name: (CPU property, what it is)
+CAPABILITIES = {
+    "cr3filter": ("x-pt-cr3filter", "CR3 filtering"),
+    "psbcyc": ("x-pt-psbcyc", "configurable PSB period and CYC packets"),
+    "ipfilter": ("x-pt-ipfilter", "IP filtering, TraceStop and MTC as one CPUID bit"),
+    "mtc": ("x-pt-mtc", "MTC packets and their periods"),
+    "ptwrite": ("x-pt-ptwrite", "the PTWRITE instruction"),
+    "powerev": ("x-pt-powerev", "power event trace"),
+    "event": ("x-pt-event", "event trace (CFE, EVD)"),
+    "notnt": ("x-pt-notnt", "TNT packets can be disabled"),
+    "topa": ("x-pt-topa", "ToPA output"),
+    "multi": ("x-pt-multi", "several entries in a ToPA table"),
+    "single": ("x-pt-single", "single-range output"),
+    "psbpmi": ("x-pt-psbpmi", "PSB and PMI preservation"),
+    "lip": ("x-pt-lip", "IP payloads are linear addresses"),
+}
+RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")
+MAX_RANGES = 4
+
+
+def _capability(word):
+    value = "off" if word.startswith("no-") else "on"
+    name = word.removeprefix("no-")
+    if name not in CAPABILITIES:
+        known = " ".join([*CAPABILITIES, "ranges=N"])
+        raise LabError(f"unknown PT capability '{word}'",
+                       f"the known ones are {known}, each also as no-NAME")
+    return f"{CAPABILITIES[name][0]}={value}"
+
+
+def _ranges(word):
+    number = word.partition("=")[2]
+    if not number.isdecimal() or int(number) > MAX_RANGES:
+        raise LabError(f"bad number of IP ranges '{word}'",
+                       f"use ranges=0 to ranges={MAX_RANGES}")
+    return f"{RANGES[1]}={int(number)}"
+
+
+def cpu_properties(caps):
+    """CPU properties of a string such as 'no-mtc,ranges=2'.
+
+    'off' hides Intel PT altogether. A word that starts with 'x-' is handed
+    on as it is: the model's fault injection is switched on that way.
+    """
+    if caps == "off":
+        return ["intel-pt=off"]
+    properties = ["intel-pt=on"]
+    for word in filter(None, (caps or "").split(",")):
+        if word.startswith("x-"):
+            properties.append(word)
+        elif word.startswith("ranges="):
+            properties.append(_ranges(word))
+        else:
+            properties.append(_capability(word))
+    return properties

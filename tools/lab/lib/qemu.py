@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""QEMU with the PT model: assembled from Debian's source, then built.
+
+tools/lab/qemu/ holds files of our own at their paths in QEMU's tree, and
+patches/*.patch, the hooks in QEMU's files. The assembled tree shares (by hard
+links) every other file with the pristine one. A change replaces only the
+files that differ, so that ninja rebuilds only what depends on them.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import guest
+import paths
+import proc
+import sources
+import stamp
+from errors import LabError
+
+CONFIGURE = """
+    --target-list=x86_64-softmmu --without-default-features --enable-tcg
+    --enable-virtfs --enable-attr --enable-cap-ng --enable-fdt=system
+    --enable-plugins --disable-docs --disable-download --disable-install-blobs
+    --disable-user --disable-tools --disable-guest-agent --disable-debug-info
+""".split()
+PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")
+# Notes beside the sources are for readers, not for QEMU's tree.
+NOT_SOURCES = {"README.md", "README.rst"}
+
+
+def tree():
+    return paths.in_build("src", "qemu")
+
+
+def own_files():
+    """(file, path in QEMU's tree) for each file of ours."""
+    files = []
+    for file in sorted(paths.QEMU_DIR.rglob("*")):
+        path = file.relative_to(paths.QEMU_DIR)
+        if file.is_file() and path.parts[0] != "patches" and path.name not in NOT_SOURCES:
+            files.append((file, path))
+    return files
+
+
+def patches():
+    return sorted((paths.QEMU_DIR / "patches").glob("*.patch"))
+
+
+def inputs_hash():
+    parts = [stamp.of_files(patches())]
+    parts += [f"{path} {stamp.of_files([file])}" for file, path in own_files()]
+    return stamp.of_text(stamp.read("version-qemu"), *parts)
+
+
+def _link_tree(source, target):
+    shutil.copytree(source, target, copy_function=os.link, symlinks=True)
+
+
+def _unshare(file):
+    """Replace a hard link by a copy, so that the pristine file is safe."""
+    copy = file.with_name(file.name + ".lab-copy")
+    shutil.copy2(file, copy)
+    os.replace(copy, file)
+
+
+def patched_paths(patch):
+    """The files that a patch changes, from its +++ lines."""
+    lines = patch.read_text().splitlines()
+    return [line.split()[1].partition("/")[2] for line in lines
+            if line.startswith("+++ ") and not line.startswith("+++ /dev/null")]
+
+
+def _apply(patch, directory):
+    for path in patched_paths(patch):
+        if (directory / path).exists():
+            _unshare(directory / path)
+    proc.run(["patch", "-p1", "--no-backup-if-mismatch", "-s", "-i", patch],
+             paths.log_file("qemu-patch"), cwd=directory,
+             failed=f"cannot apply {patch.name} to QEMU's source")
+
+
+def assemble_into(directory):
+    for patch in patches():
+        _apply(patch, directory)
+    for file, path in own_files():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        shutil.copy(file, target)
+
+
+def same(one, other):
+    """Equal without reading them where they are links to one file."""
+    if one.is_symlink() or other.is_symlink():
+        return (one.is_symlink() and other.is_symlink()
+                and os.readlink(one) == os.readlink(other))
+    return other.exists() and (os.path.samefile(one, other)
+                               or one.read_bytes() == other.read_bytes())
+
+
+def sync(new, old):
+    """Move into old what differs in new, and drop what new lacks."""
+    wanted = {file.relative_to(new) for file in new.rglob("*")}
+    for path in sorted(wanted):
+        file, target = new / path, old / path
+        if file.is_dir() and not file.is_symlink():
+            target.mkdir(exist_ok=True)
+        elif not same(file, target):
+            os.replace(file, target)
+            if not target.is_symlink():
+                os.utime(target)
+    for file in list(old.rglob("*")):
+        if (file.is_file() or file.is_symlink()) and file.relative_to(old) not in wanted:
+            file.unlink()
+
+
+def assemble():
+    """Bring src/qemu up to date with the pristine source and our files."""
+    want = inputs_hash()
+    if stamp.is_current("qemu-tree", want) and tree().exists():
+        return
+    stamp.clear("qemu-tree")
+    staging = tree().with_name("qemu.partial")
+    guest.remove(staging)
+    _link_tree(sources.qemu_pristine(), staging)
+    try:
+        assemble_into(staging)
+        if tree().exists():
+            sync(staging, tree())
+        else:
+            os.rename(staging, tree())
+    finally:
+        guest.remove(staging)
+    stamp.write("qemu-tree", want)
+
+
+def configure(source, build, log):
+    version = stamp.read("version-qemu")
+    key = f"configure-{build.name}"
+    want = stamp.of_text(source, version, *CONFIGURE)
+    if stamp.is_current(key, want) and (build / "build.ninja").exists():
+        return
+    stamp.clear(key)
+    build.mkdir(parents=True, exist_ok=True)
+    proc.run([source / "configure", "--python=/usr/bin/python3", *CONFIGURE], log, cwd=build,
+             env={"PYTHONPATH": str(sources.meson())}, failed="cannot configure QEMU")
+    stamp.write(key, want)
+
+
+def build(step, pristine=False):
+    """ninja decides what has to be done; with nothing to do it takes a second."""
+    if not pristine:
+        assemble()
+    source = sources.qemu_pristine() if pristine else tree()
+    binary = paths.in_build("qemu-pristine" if pristine else "qemu", "qemu-system-x86_64")
+    key = f"ninja-{binary.parent.name}"
+    want = stamp.of_text(source, stamp.read("version-qemu"),
+                         "" if pristine else inputs_hash(), *CONFIGURE)
+    if stamp.is_current(key, want) and binary.exists():
+        step.note = "up to date"
+        return
+    log = paths.log_file(binary.parent.name)
+    step.progress("configuring")
+    configure(source, binary.parent, log)
+
+    def progress(line):
+        if match := PROGRESS.search(line):
+            step.progress(f"{100 * int(match[1]) // max(1, int(match[2])):3d} %  {line}")
+    stamp.clear(key)
+    proc.run(["ninja", f"-j{proc.jobs()}", binary.name], log, cwd=binary.parent,
+             env={"PYTHONPATH": str(sources.meson())}, on_line=progress,
+             failed="cannot build QEMU")
+    check_binary(binary)
+    stamp.write(key, want)
+    step.note = f"QEMU {stamp.read('version-qemu')}"
+
+
+def check_binary(binary):
+    done = subprocess.run([str(binary), "--version"], capture_output=True, check=False)
+    if done.returncode:
+        raise LabError(f"{Path(binary).name} was built but does not run",
+                       f"see {paths.log_file(binary.parent.name)}")

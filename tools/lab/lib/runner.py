@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One run of a guest, from its start to the verdict.
+
+The verdict is 'failed' until three things are known: the guest reported how
+its command ended, it powered off by itself, and its kernel's console holds no
+splat. A boot that hangs silently before the guest's init is tried once more,
+because emulated timers make it fail now and then on a busy host; anything
+later is final.
+"""
+
+import ctypes
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import guest
+import machine as machine_mod
+import relay
+import splats
+import ui
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+BOOT_LIMIT = 60
+BOOT_TRIES = 2
+OFF_LIMIT = 20
+TAIL_LINES = 40
+ESCAPES = 3
+
+EXIT_FAILED = 1
+EXIT_TIMEOUT = 124
+EXIT_SIGNAL = 128
+
+
+@dataclass
+class Run:
+    """One command and how it is to be run."""
+
+    machine: machine_mod.Machine
+    command: list
+    cwd: str
+    user: str = "root"
+    env: dict = field(default_factory=dict)
+    timeout: float = 0
+    boot_limit: float = BOOT_LIMIT
+    allowed: list = field(default_factory=list)
+    verbose: bool = False
+    tty: bool = False
+    console_copy: str = ""
+
+
+@dataclass
+class Outcome:
+    """What became of a guest."""
+
+    reports: list
+    problem: str = ""
+    booted: bool = False
+    console: str = ""
+
+    def command_status(self):
+        for line in self.reports:
+            word, _, value = line.partition(" ")
+            if word == "exit":
+                return int(value)
+            if word == "signal":
+                return EXIT_SIGNAL + int(value)
+        return None
+
+
+def die_with_parent():
+    """However the lab ends, its guest does not stay behind."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _stop(process):
+    process.kill()
+    process.wait()
+
+
+class Guest:
+    """A QEMU process with its ports; watch() runs it to its end."""
+
+    def __init__(self, run, directory, winsize):
+        self.run, self.winsize = run, winsize
+        self.console = Path(directory) / "console"
+        self.console.touch()
+        self.errors = Path(directory) / "qemu.err"
+        user = guest.find_user(run.user)
+        items = guest.spec_items(run.command, run.cwd, user, run.machine.shares,
+                                 guest.environment(user, run.env), winsize)
+        self.initrd = guest.initramfs(Path(directory) / "initrd", guest.build_init(), items)
+        self.ports = relay.Ports(("ctl", "tty") if run.tty else ("ctl", "in", "out", "err"))
+
+    def command_line(self):
+        return machine_mod.command_line(self.run.machine, self.initrd, self.console,
+                                        self.ports.descriptors())
+
+    def watch(self):
+        with open(self.errors, "wb") as errors:
+            process = subprocess.Popen(
+                self.command_line(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
+                pass_fds=tuple(self.ports.descriptors().values()), start_new_session=True,
+                preexec_fn=die_with_parent)
+        self.ports.handed_over()
+        try:
+            return self._watch(process)
+        finally:
+            _stop(process)
+            self.ports.close()
+
+    def _watch(self, process):
+        loop = relay.Relay(self.ports, relay.standard_input(), self.run.tty)
+        if self.run.tty:
+            signal.signal(signal.SIGWINCH, lambda *_: loop.resize(*terminal_size()))
+        clock = Clock(self.run)
+        copied = 0
+        problem = ""
+        while loop.step(0.2) or process.poll() is None:
+            problem = clock.exceeded(loop.reports())
+            if self.run.verbose:
+                copied = self._copy_console(copied)
+            if loop.escape_hits >= ESCAPES:
+                problem = "ended with Ctrl-]"
+            if problem:
+                break
+        _stop(process)
+        while not problem and loop.step(0):
+            pass
+        if self.run.verbose:
+            self._copy_console(copied)
+        return self._outcome(loop.reports(), problem, process.returncode)
+
+    def _copy_console(self, start):
+        with open(self.console, "rb") as console:
+            console.seek(start)
+            text = console.read()
+        sys.stderr.write(text.decode(errors="replace").replace("\r", ""))
+        sys.stderr.flush()
+        return start + len(text)
+
+    def _outcome(self, reports, problem, returncode):
+        outcome = Outcome(reports, problem, booted="boot" in reports,
+                          console=self.console.read_text(errors="replace"))
+        failed = [line for line in reports if line.startswith("fail ")]
+        if failed:
+            outcome.problem = failed[0].removeprefix("fail ")
+        elif not problem and returncode:
+            outcome.problem = self._qemu_error(returncode)
+        elif not problem and not outcome.booted:
+            outcome.problem = "the guest's kernel ended before its init ran"
+        elif not problem and outcome.command_status() is None:
+            outcome.problem = "the guest died before its command ended"
+        elif not problem and "off" not in reports:
+            outcome.problem = "the guest died after its command had ended"
+        return outcome
+
+    def _qemu_error(self, returncode):
+        lines = self.errors.read_text(errors="replace").strip().splitlines()
+        return f"QEMU failed (status {returncode}): {lines[-1] if lines else 'no message'}"
+
+
+class Clock:
+    """The time limits: for the boot, for the command, for the power-off."""
+
+    def __init__(self, run):
+        self.run = run
+        self.start = self.phase_start = time.monotonic()
+        self.phase = "boot"
+
+    def _enter(self, phase):
+        if phase != self.phase:
+            self.phase, self.phase_start = phase, time.monotonic()
+
+    def exceeded(self, reports):
+        """The problem if a limit has passed, else an empty string."""
+        if any(line.startswith(("exit ", "signal ")) for line in reports):
+            self._enter("off")
+        elif "boot" in reports:
+            self._enter("command")
+        spent = time.monotonic() - self.phase_start
+        if self.run.machine.gdb:
+            return ""
+        if self.phase == "boot" and spent > self.run.boot_limit:
+            return f"no boot within {self.run.boot_limit:g} s"
+        if self.phase == "off" and spent > OFF_LIMIT:
+            return f"no power-off within {OFF_LIMIT} s"
+        if self.run.timeout and time.monotonic() - self.start > self.run.timeout:
+            return f"timeout after {self.run.timeout:g} s"
+        return ""
+
+
+def terminal_size():
+    size = os.get_terminal_size(0)
+    return size.lines, size.columns
+
+
+def tail(console, splat=""):
+    """The lines that explain a failure: from the first splat on, or the last."""
+    lines = [line.rstrip("\r") for line in console.splitlines()]
+    if splat:
+        first = next(i for i, line in enumerate(lines) if splat in line)
+        return lines[max(0, first - 2):first - 2 + TAIL_LINES]
+    return lines[-TAIL_LINES:]
+
+
+def show_console(outcome, splat=""):
+    lines = tail(outcome.console, splat)
+    what = "from the complaint on" if splat else f"the last {len(lines)} lines"
+    ui.say(f"lab: console of the guest, {what}:")
+    for line in lines or ["(nothing was printed)"]:
+        ui.say(f"  | {line}")
+
+
+def verdict(run, outcome):
+    """The exit status of the run; says why if it is not the command's."""
+    found = splats.find(outcome.console, splats.compile_allowed(run.allowed))
+    if outcome.problem:
+        ui.say(f"lab: {outcome.problem}")
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        ui.say(f"lab: the kernel complained: {found[0]}{more}")
+    if outcome.problem or found:
+        show_console(outcome, found[0] if found else "")
+    if outcome.problem.startswith("timeout"):
+        return EXIT_TIMEOUT
+    if outcome.problem:
+        return EXIT_FAILED
+    return outcome.command_status() or (EXIT_FAILED if found else 0)
+
+
+def _once(run, winsize):
+    with tempfile.TemporaryDirectory(prefix="lab.") as directory:
+        outcome = Guest(run, directory, winsize).watch()
+    if run.console_copy:
+        Path(run.console_copy).write_text(outcome.console)
+    return outcome
+
+
+def execute(run):
+    """Run to the verdict; the result is the exit status for the caller."""
+    splats.compile_allowed(run.allowed)
+    winsize = terminal_size() if run.tty else None
+    for left in reversed(range(BOOT_TRIES)):
+        outcome = _once(run, winsize)
+        silent = not outcome.booted and outcome.problem.startswith("no boot")
+        if not silent or not left:
+            break
+        ui.say(f"lab: {outcome.problem}, trying once more")
+    return verdict(run, outcome)
+
+
+def dry_run(run):
+    """Print the command line that execute() would start."""
+    with tempfile.TemporaryDirectory(prefix="lab.") as directory:
+        one = Guest(run, directory, (24, 80) if run.tty else None)
+        print(shlex.join(one.command_line()))
+        one.ports.close()
+    return 0

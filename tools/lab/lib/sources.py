@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sources and firmware: fetched, checked, and unpacked as a whole or not at all."""
+
+import os
+import shutil
+
+import guest
+import paths
+import proc
+import stamp
+
+KERNEL_PACKAGE = "linux-source-6.12"
+QEMU_VERSION = r"1:10\.0\..*"
+MESON_VERSION = r"1\.(?:[5-9]|\d\d)\..*"
+FIRMWARE_FILES = {
+    "qemu-system-data": ("usr/share/qemu", ("qboot.rom", "linuxboot_dma.bin", "pvh.bin",
+                                            "kvmvapic.bin", "linuxboot.bin")),
+    "seabios": ("usr/share/seabios", ("bios-microvm.bin", "bios-256k.bin")),
+}
+
+
+def kernel():
+    return paths.in_build("src", "linux-stock")
+
+
+def qemu_pristine():
+    return paths.in_build("src", "qemu-pristine")
+
+
+def meson():
+    """Directory for PYTHONPATH that has a meson which is new enough."""
+    return paths.in_build("meson", "usr", "lib", "python3", "dist-packages")
+
+
+def downloads():
+    return paths.in_build("dl")
+
+
+class Staging:
+    """A directory that appears under its name only when it is complete."""
+
+    def __init__(self, target):
+        self.target = target
+        self.path = target.with_name(target.name + ".partial")
+
+    def __enter__(self):
+        guest.remove(self.path)
+        self.path.mkdir(parents=True)
+        return self.path
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            guest.remove(self.target)
+            os.rename(self.path, self.target)
+        else:
+            guest.remove(self.path)
+
+
+def all_there():
+    """Whether nothing has to be fetched; then the network is not touched."""
+    return all(stamp.is_current(f"src-{name}", "1") and path.exists()
+               for name, path in parts().items())
+
+
+def parts():
+    return {"linux": kernel(), "qemu": qemu_pristine(), "meson": meson(),
+            "firmware": paths.firmware()}
+
+
+def fetch(apt, step):
+    """Each part that is not there yet; an interrupted one starts again."""
+    getters = {"linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
+               "firmware": fetch_firmware}
+    for name, path in parts().items():
+        if stamp.is_current(f"src-{name}", "1") and path.exists():
+            continue
+        stamp.clear(f"src-{name}")
+        getters[name](apt, step)
+        stamp.write(f"src-{name}", "1")
+
+
+def fetch_kernel(apt, step):
+    version = apt.newest(KERNEL_PACKAGE)
+    step.progress(f"fetching {KERNEL_PACKAGE} {version}")
+    package = apt.download(KERNEL_PACKAGE, version, downloads(), step.progress)
+    step.progress(f"unpacking {package.name}")
+    log = paths.log_file("unpack")
+    with Staging(kernel()) as staging:
+        proc.run(["dpkg-deb", "-x", package, staging / "deb"], log,
+                 failed=f"cannot unpack {package.name}")
+        archive = next((staging / "deb/usr/src").glob("linux-source-*.tar.xz"))
+        proc.run(["tar", "-C", staging, "--strip-components=1", "-xf", archive], log,
+                 env={"XZ_OPT": "-T0"}, failed=f"cannot unpack {archive.name}")
+        guest.remove(staging / "deb")
+    stamp.write("version-linux", version)
+
+
+def fetch_qemu(apt, step):
+    version = apt.newest_source("qemu", QEMU_VERSION)
+    step.progress(f"fetching qemu {version}")
+    dsc = apt.download_source("qemu", version, downloads(), step.progress)
+    step.progress(f"unpacking {dsc.name}")
+    with Staging(qemu_pristine()) as staging:
+        # dpkg-source checks each file against the .dsc once more.
+        proc.run(["dpkg-source", "-x", dsc, staging / "tree"],
+                 paths.log_file("unpack"), failed=f"cannot unpack {dsc.name}")
+        for entry in list((staging / "tree").iterdir()):
+            os.rename(entry, staging / entry.name)
+        os.rmdir(staging / "tree")
+    stamp.write("version-qemu", version)
+
+
+def unpack_package(apt, package, pattern, target, step):
+    """The files of a binary package, below a directory."""
+    version = apt.newest(package, pattern)
+    step.progress(f"fetching {package} {version}")
+    file = apt.download(package, version, downloads(), step.progress)
+    proc.run(["dpkg-deb", "-x", file, target], paths.log_file("unpack"),
+             failed=f"cannot unpack {file.name}")
+
+
+def fetch_meson(apt, step):
+    with Staging(paths.in_build("meson")) as staging:
+        unpack_package(apt, "meson", MESON_VERSION, staging, step)
+
+
+def fetch_firmware(apt, step):
+    """QEMU's firmware is not in Debian's source of QEMU: take the binaries."""
+    with Staging(paths.firmware()) as staging:
+        for package, (directory, names) in FIRMWARE_FILES.items():
+            unpack_package(apt, package, ".*", staging / package, step)
+            for name in names:
+                shutil.copy(staging / package / directory / name, staging / name)
+            guest.remove(staging / package)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'make run': a program traced in the guest, decoded, and shown as calls.
+
+The recording is made in the guest by perf with the base's own PT driver; it
+is decoded here by the same perf, because the guest's programs are the host's
+files and decoding is many times faster without emulation.
+"""
+
+import itertools
+import shlex
+import shutil
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import build
+import calls
+import guest
+import paths
+import perfdata
+import proc
+import ui
+from errors import LabError
+
+FIRST_LINES = 40
+# The trace is shown from the first of these on that it has: what the dynamic
+# linker does before is the same for every program.
+LANDMARKS = ("main", "__libc_start_call_main", "__libc_start_main")
+RECORD_LIMIT = 600
+EXACT_BYTES = 256 << 10
+PERIOD = 1000
+BLOCK = 1 << 20
+ERROR = b"instruction trace error"
+DEMO = "demo"
+
+
+@dataclass
+class Decoded:
+    """What decoding yielded."""
+
+    calls: int = 0
+    instructions: int = 0
+    branches: int = 0
+    errors: int = 0
+    period: int = 1
+    first_error: str = ""
+
+
+def build_demo():
+    """Compiled so that every call is one, and bound when it starts."""
+    source = paths.WORKLOADS_DIR / f"{DEMO}.c"
+    program = paths.to_write(paths.in_build("run", DEMO))
+    proc.run(["gcc", "-O1", "-g", "-fno-inline", "-fno-optimize-sibling-calls",
+              "-fno-plt", "-Wl,-z,now",
+              "-o", program, source], paths.log_file(DEMO), failed=f"cannot build {source}")
+    return program
+
+
+def command_of(text):
+    """The command to trace, as a list; the demo if none is given."""
+    if not text:
+        return [str(build_demo())]
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise LabError(f"cannot read CMD ({error})", "check its quotes") from None
+
+
+def record(command, directory, log, options):
+    """Run perf record in a guest; the recording lands in the directory."""
+    guest.remove(directory)
+    directory.mkdir(parents=True)
+    argv = [str(paths.LAB_DIR / "lab"), "run", "--timeout", str(RECORD_LIMIT),
+            "--share", str(directory), "--console", str(directory / "console.log")]
+    argv += options
+    argv += ["--", str(paths.perf()), "--buildid-dir", str(directory / "buildid"),
+             "record", "-m", ",32M", "-e", "intel_pt//u",
+             "-o", str(directory / "perf.data"), "--", *command]
+    with open(log, "wb") as out:
+        status = subprocess.call(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    if status or not (directory / "perf.data").exists():
+        raise LabError(f"the traced run failed (status {status}, '{reason(log)}')",
+                       f"see {log}", log=log)
+
+
+def reason(log):
+    """What the log of a failed run says first of lab, or last of perf."""
+    lines = [line.strip() for line in Path(log).read_text(errors="replace").splitlines()]
+    own = [line.removeprefix("lab: ") for line in lines if line.startswith("lab: ")]
+    said = [line for line in lines if line and not line.startswith("|")]
+    return own[0] if own else said[-1] if said else "no message"
+
+
+@contextmanager
+def perf_script(directory, args):
+    """The output of perf script on a recording, as a file."""
+    argv = [str(paths.perf()), "--buildid-dir", str(directory / "buildid"), "script",
+            "-i", str(directory / "perf.data"), "--ns", *args]
+    with open(paths.log_file("decode"), "ab") as log:
+        log.write(f"$ {shlex.join(argv)}\n".encode())
+        log.flush()
+        with subprocess.Popen(argv, env=proc.environment({"PERF_CONFIG": "/dev/null"}),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=log) as script:
+            yield script.stdout
+    if script.returncode:
+        raise LabError("perf cannot decode the trace", f"see {log.name}", log=log.name)
+
+
+def blocks(file):
+    """Whole lines, a megabyte or so at a time."""
+    rest = b""
+    while block := file.read(BLOCK):
+        lines, newline, rest = (rest + block).rpartition(b"\n")
+        yield lines + newline
+    if rest:
+        yield rest
+
+
+def count(directory, decoded, trace_bytes, progress):
+    """Instructions, branches and errors.
+
+    Each instruction of a small trace is one sample of perf script. A large
+    one has a sample every PERIOD instructions, as printing tens of millions
+    of lines takes minutes; the number is then rounded down to a PERIOD.
+    """
+    decoded.period = 1 if trace_bytes <= EXACT_BYTES else PERIOD
+    samples = 0
+    args = [f"--itrace=i{decoded.period}ibe", "-F", "event"]
+    with perf_script(directory, args) as output:
+        for lines in blocks(output):
+            samples += lines.count(b"instructions:")
+            decoded.branches += lines.count(b"branches:")
+            if ERROR in lines:
+                note_errors(decoded, lines)
+            progress(f"{decoded.branches} branches")
+    decoded.instructions = samples * decoded.period
+
+
+def note_errors(decoded, lines):
+    found = [line.decode(errors="replace").strip() for line in lines.splitlines()
+             if ERROR in line]
+    decoded.errors += len(found)
+    decoded.first_error = decoded.first_error or found[0]
+
+
+def write_calls(directory, path, decoded):
+    """The call trace as a file; the result is the line where main() begins."""
+    args = ["--itrace=cr", "-F", calls.FIELDS]
+    with open(path, "w") as out, perf_script(directory, args) as output:
+        writer = calls.Writer(out, LANDMARKS)
+        for line in output:
+            writer.line(line.decode(errors="replace").rstrip())
+    decoded.calls = writer.calls
+    if not decoded.calls:
+        raise LabError("the trace holds no call", f"see {paths.log_file('decode')}")
+    return writer.first()
+
+
+def show_calls(path, first):
+    """The first calls; what main() calls is what the reader wants to see."""
+    width = shutil.get_terminal_size((120, 40)).columns
+    with open(path) as lines:
+        shown = list(itertools.islice(lines, first, first + FIRST_LINES))
+    print(f"{'microseconds':>12}  call")
+    for line in calls.dedent(shown):
+        print(line.rstrip()[:width])
+
+
+def show_summary(path, decoded, aux):
+    print(f"\n{decoded.calls} calls, all of them in {paths.shown(path)}")
+    print(f"bytes of trace        {aux.trace_bytes}")
+    about = f" (rounded down to {decoded.period})" if decoded.period > 1 else ""
+    print(f"instructions decoded  {decoded.instructions}{about}")
+    print(f"branches decoded      {decoded.branches}")
+    print(f"decoder errors        {decoded.errors}")
+    print(f"data lost             {aux.lost()}")
+
+
+def check(decoded, aux):
+    """A trace with holes is a failure, however nice it looks."""
+    if decoded.errors:
+        raise LabError(f"{decoded.errors} errors in decoding the trace",
+                       f"the first one: {decoded.first_error}")
+    if aux.lost():
+        raise LabError(f"{aux.lost()} records of lost or truncated trace",
+                       "trace a shorter command")
+    if not decoded.instructions or not decoded.branches:
+        raise LabError("the trace is empty", f"see {paths.log_file('record')}")
+
+
+def run(command_line, machine_args):
+    """All of it; the steps' lines go to standard error, the trace to output."""
+    build.all_parts()
+    command = command_of(command_line)
+    directory = paths.in_build("run", "trace")
+    calls_file = paths.in_build("run", "calls.txt")
+    paths.log_file("decode").unlink(missing_ok=True)
+    decoded = Decoded()
+    label = shlex.join([paths.shown(command[0]), *command[1:]])
+    with ui.step(f"Tracing {label[:36]}") as step:
+        record(command, directory, paths.log_file("record"), machine_args)
+        aux = perfdata.summarize(directory / "perf.data")
+        step.note = f"{aux.trace_bytes / 1024:.0f} KiB of trace"
+    with ui.step("Decoding") as step:
+        first = write_calls(directory, calls_file, decoded)
+        count(directory, decoded, aux.trace_bytes, step.progress)
+    print()
+    show_calls(calls_file, first)
+    show_summary(calls_file, decoded, aux)
+    check(decoded, aux)
+    return 0

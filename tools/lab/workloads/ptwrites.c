@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* ptwrites.c - a loop with PTWRITE instructions, where the processor has them. */
+#include <cpuid.h>
+
+#include "check.h"
+
+#define ROUNDS		1000
+#define LEAF_PT		0x14
+#define PT_EBX_PTWRITE	(1u << 4)
+
+static NOINLINE unsigned long rounds(unsigned long n)
+{
+	unsigned long i, sum = 0;
+
+	for (i = 0; i < n; i++) {
+		/* PTWRITE RAX */
+		asm volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0xe0" : : "a" (i));
+		sum += i;
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = workload_scale(argc, argv) * ROUNDS;
+	unsigned int eax, ebx, ecx, edx;
+
+	if (!__get_cpuid_count(LEAF_PT, 0, &eax, &ebx, &ecx, &edx) || !(ebx & PT_EBX_PTWRITE)) {
+		fprintf(stderr, "ptwrites: this processor has no PTWRITE\n");
+		return 1;
+	}
+	CHECK(rounds(n) == n * (n - 1) / 2);
+	printf("ptwrites ok\n");
+	return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vdsodump.c - writes the vdso that the kernel maps into this process to a file: a decoder of
+ * traces needs its code, and no file on disk has it.
+ */
+#include <string.h>
+
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+	unsigned long start = 0, end = 0;
+	char line[512];
+	FILE *maps, *out;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s FILE\n", argv[0]);
+		return 1;
+	}
+	maps = fopen("/proc/self/maps", "r");
+	CHECK(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "[vdso]"))
+			CHECK(sscanf(line, "%lx-%lx", &start, &end) == 2);
+	fclose(maps);
+	CHECK(start && end > start);
+	out = fopen(argv[1], "wb");
+	CHECK(out);
+	CHECK(fwrite((void *)start, end - start, 1, out) == 1);
+	CHECK(!fclose(out));
+	return 0;
+}
