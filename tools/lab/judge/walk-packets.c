@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* walk-packets.c - every byte of a stream must belong to a packet that libipt knows. */
+#include "walk-priv.h"
+
+#include <string.h>
+
+const char *walk_packet_name(unsigned int type)
+{
+	static const char *const names[WALK_PACKET_TYPES] = {
+		[ppt_pad] = "PAD",		[ppt_psb] = "PSB",
+		[ppt_psbend] = "PSBEND",	[ppt_fup] = "FUP",
+		[ppt_tip] = "TIP",		[ppt_tip_pge] = "TIP.PGE",
+		[ppt_tip_pgd] = "TIP.PGD",	[ppt_tnt_8] = "TNT",
+		[ppt_tnt_64] = "TNT-64",	[ppt_mode] = "MODE",
+		[ppt_pip] = "PIP",		[ppt_vmcs] = "VMCS",
+		[ppt_cbr] = "CBR",		[ppt_tsc] = "TSC",
+		[ppt_tma] = "TMA",		[ppt_mtc] = "MTC",
+		[ppt_cyc] = "CYC",		[ppt_stop] = "STOP",
+		[ppt_ovf] = "OVF",		[ppt_mnt] = "MNT",
+		[ppt_exstop] = "EXSTOP",	[ppt_mwait] = "MWAIT",
+		[ppt_pwre] = "PWRE",		[ppt_pwrx] = "PWRX",
+		[ppt_ptw] = "PTW",
+#if LIBIPT_VERSION >= 0x201
+		[ppt_cfe] = "CFE",		[ppt_evd] = "EVD",
+#endif
+	};
+
+	return type < WALK_PACKET_TYPES && names[type] ? names[type] : "unknown";
+}
+
+static uint64_t packet_offset(struct pt_packet_decoder *decoder)
+{
+	uint64_t offset = 0;
+
+	pt_pkt_get_offset(decoder, &offset);
+	return offset;
+}
+
+static void packet_error(struct walk *walk, const struct stream *stream,
+			 struct pt_packet_decoder *decoder, int status)
+{
+	walk->stats->packet_errors++;
+	walk_print_error(walk, stream, "packet", packet_offset(decoder),
+			 pt_errstr(pt_errcode(status)));
+}
+
+static void count_packets(struct walk *walk, const struct stream *stream,
+			  struct pt_packet_decoder *decoder)
+{
+	struct walk_stats *stats = walk->stats;
+	struct pt_packet packet;
+	int status;
+
+	for (;;) {
+		status = pt_pkt_next(decoder, &packet, sizeof(packet));
+		if (status >= 0) {
+			if (packet.type < WALK_PACKET_TYPES)
+				stats->packets[packet.type]++;
+			continue;
+		}
+		/* Inside a packet is a fair place to end only where data was lost. */
+		if (status == -pte_eos &&
+		    (stream->cut || packet_offset(decoder) == stream->size))
+			return;
+		packet_error(walk, stream, decoder, status);
+		if (pt_pkt_sync_forward(decoder) < 0)
+			return;
+		stats->resyncs++;
+	}
+}
+
+void walk_packets(struct walk *walk, const struct stream *stream)
+{
+	struct pt_packet_decoder *decoder;
+	struct pt_config config;
+	int status;
+
+	walk_config(walk, stream, &config);
+	decoder = pt_pkt_alloc_decoder(&config);
+	if (!decoder)
+		die("libipt refuses to make a packet decoder");
+	status = pt_pkt_sync_forward(decoder);
+	if (status < 0) {
+		walk->stats->skipped += stream->size;
+		if (!stream->starts_anywhere)
+			packet_error(walk, stream, decoder, status);
+	} else {
+		uint64_t skipped = packet_offset(decoder);
+
+		walk->stats->skipped += skipped;
+		if (skipped && !stream->starts_anywhere) {
+			walk->stats->packet_errors++;
+			walk_print_error(walk, stream, "packet", 0,
+					 "the stream does not begin with a PSB");
+		}
+		count_packets(walk, stream, decoder);
+	}
+	pt_pkt_free_decoder(decoder);
+}

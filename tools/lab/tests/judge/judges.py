@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the judges and workloads are, and how they are built and run."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+LAB = TESTS.parent.parent
+ROOT = LAB.parent.parent
+BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
+JUDGE_DIR = BUILD / "judge"
+WORKLOAD_DIR = BUILD / "workloads"
+QEMU_SRC = BUILD / "src" / "qemu"
+
+
+def work_directory(name):
+    """An empty directory below the build directory; it stays for a look after a failure."""
+    path = BUILD / "judge-work" / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def run(main):
+    """Run a test program; what is not its matter becomes one line and exit status 1."""
+    try:
+        main()
+    except Failure as failure:
+        print(f"Bail out! {failure}")
+        sys.exit(1)
+
+
+class Failure(Exception):
+    """A step outside of the matter under test did not work."""
+
+
+def _make(source, target, *words):
+    done = subprocess.run(["make", "-s", "-C", str(LAB / source), f"O={target}", *words],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"make in {source}: {done.stdout}{done.stderr}")
+
+
+def build_judges(plugin=False):
+    words = [f"QEMU_SRC={QEMU_SRC}"] if plugin else []
+    if os.environ.get("LIBIPT"):
+        words.append(f"LIBIPT={os.environ['LIBIPT']}")
+    _make("judge", JUDGE_DIR, *words)
+
+
+def build_workloads():
+    _make("workloads", WORKLOAD_DIR)
+
+
+def no_m32():
+    """Why there are no 32-bit programs, or an empty string."""
+    reason = WORKLOAD_DIR / "no-m32"
+    return reason.read_text().strip() if reason.exists() else ""
+
+
+def judge(program, *args):
+    """(exit status, output) of a judge."""
+    done = subprocess.run([str(JUDGE_DIR / program), *map(str, args)], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
+
+
+def value(output, key, word=None):
+    """The number after 'key:' in a judge's output; with word, the one that stands before it."""
+    for line in output.splitlines():
+        if line.startswith(key + ":"):
+            rest = line[len(key) + 1:]
+            found = re.search(rf"(\d+) {word}" if word else r"(\d+)", rest)
+            return int(found.group(1)) if found else 0
+    raise Failure(f"no '{key}' in: {output}")
+
+
+# --- the guest ---
+
+SYSTEM_MAP = BUILD / "kernel" / "stock" / "System.map"
+GUEST_TIMEOUT = 420
+
+
+def _qemu():
+    return os.environ.get("LAB_QEMU") or str(BUILD / "qemu" / "qemu-system-x86_64")
+
+
+def _with_plugin(share, out):
+    """A stand-in for QEMU that adds the oracle to what the runner asks for."""
+    script = share / "qemu-with-oracle"
+    plugin = f"{JUDGE_DIR}/oracle.so,out={out},map={SYSTEM_MAP}"
+    script.write_text("#!/bin/sh\n"
+                      'case "$*" in *,help*) plugin= ;; *) plugin=1 ;; esac\n'
+                      f'exec "{_qemu()}" "$@" ${{plugin:+-plugin "{plugin}"}}\n')
+    script.chmod(0o755)
+    return {**os.environ, "LAB_QEMU": str(script)}
+
+
+def guest(share, script, cpus=2, pt="", oracle=None):
+    """Run a shell script in a guest; (exit status, output). share is writable there."""
+    path = share / "script.sh"
+    path.write_text(f"cd {share}\nPATH={WORKLOAD_DIR}:$PATH\n{script}")
+    env = _with_plugin(share, oracle) if oracle else None
+    words = [str(LAB / "lab"), "run", "--cpus", str(cpus), "--share", str(share),
+             "--timeout", str(GUEST_TIMEOUT), *(["--pt", pt] if pt else []),
+             "--", "sh", str(path)]
+    done = subprocess.run(words, text=True, check=False, env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout
+
+
+DUMP_VDSO = "vdsodump vdso64\ntest ! -x \"$(command -v vdsodump32)\" || vdsodump32 vdso32\n"
+
+
+def walk(share, name, *options):
+    """ptwalk over a recording in share, with the vdso that its guest dumped."""
+    vdso = ["--replace", f"/init={BUILD}/guest/init"]
+    for option, file in (("--vdso", "vdso64"), ("--vdso32", "vdso32")):
+        if (share / file).exists():
+            vdso += [option, share / file]
+    return judge("ptwalk", *vdso, *options, share / name)

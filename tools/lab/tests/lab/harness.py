@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""TAP for tests in Python: cases are functions, a failed assertion is 'not ok'."""
+
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+LAB_DIR = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(LAB_DIR / "lib"))
+
+CASES = []
+
+
+def case(function):
+    """Decorator: register a case; its first doc line is its name."""
+    CASES.append(function)
+    return function
+
+
+def equal(found, wanted, what=""):
+    if found != wanted:
+        raise AssertionError(f"{what + ': ' if what else ''}wanted {wanted!r}, found {found!r}")
+
+
+def contains(text, part):
+    if part not in text:
+        raise AssertionError(f"wanted {part!r} in {text!r}")
+
+
+def raises(kind, part, call, *args, **kwargs):
+    """The call must fail with this kind of error, its text holding the part."""
+    try:
+        call(*args, **kwargs)
+    except kind as error:
+        contains(str(error), part)
+        return error
+    raise AssertionError(f"no {kind.__name__} from {call.__name__}")
+
+
+def own_build_dir():
+    """A build directory of the test's own, so that the real one is safe."""
+    directory = tempfile.TemporaryDirectory(prefix="lab-test.")
+    os.environ["LAB_BUILD"] = directory.name
+    return directory
+
+
+def main():
+    """Run all cases; the status is 1 if one failed."""
+    print(f"TAP version 13\n1..{len(CASES)}", flush=True)
+    failed = 0
+    for number, function in enumerate(CASES, 1):
+        name = (function.__doc__ or function.__name__).splitlines()[0].rstrip(".")
+        try:
+            function()
+            print(f"ok {number} - {name}", flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f"not ok {number} - {name}")
+            for line in traceback.format_exc().splitlines():
+                print(f"  # {line}")
+            sys.stdout.flush()
+    return 1 if failed else 0

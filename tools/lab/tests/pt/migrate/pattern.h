@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The work that is traced: the same branches on each run, whatever the time. */
+#ifndef PATTERN_H
+#define PATTERN_H
+
+#include "arch.h"
+
+void pattern_init(bool ptwrite);
+/* One round; the sum of all results shows that none went wrong. */
+u64 pattern_round(void);
+
+/* Some of the functions lie between these, which the linker defines: a range for the IP filter. */
+extern const u8 __start_ranged[], __stop_ranged[];
+
+#endif

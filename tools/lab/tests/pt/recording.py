@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings by stock perf in one guest, and what perf's own decoder finds in them."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+TESTS = Path(__file__).resolve().parent.parent
+LAB_DIR = TESTS.parent
+sys.path[:0] = [str(TESTS / "judge"), str(LAB_DIR / "lib")]
+
+import perfdata  # noqa: E402  pylint: disable=wrong-import-position
+
+LAB = os.environ.get("LAB") or str(LAB_DIR / "lab")
+BUILD = Path(os.environ.get("LAB_BUILD") or LAB_DIR.parent.parent / "build").resolve()
+PERF = os.environ.get("LAB_PERF") or str(BUILD / "perf/perf")
+
+# perf's decoder numbers its errors; this one says that the kernel told of a loss.
+LOST_DATA = "code 8: Lost trace data"
+OVERFLOW = "code 7: Overflow packet"
+ERROR_LINE = re.compile(r"instruction trace error type \d+ .*? ip (\S+) (code \d+: .*)")
+
+
+class Failure(Exception):
+    """The recordings could not be made."""
+
+
+@dataclass
+class Recording:
+    """One perf record command; {dir} in the command is the shared directory."""
+
+    name: str
+    args: str
+    command: str
+    # fewer decoded branches than this fail; None: the case has a check of its own
+    branches: int = 0
+    # error texts that are right for this case
+    errors: tuple = ()
+    # it must have lost data, and say so
+    loses: bool = False
+    # a shell script in place of "perf record ARGS -- COMMAND"
+    script: str = ""
+
+
+def work_directory(name):
+    """An empty directory below the build directory; it stays for a look after a failure."""
+    path = BUILD / "test-work" / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def compile_c(source, target, *flags):
+    """A program for the guest; the host's compiler and libraries are the guest's."""
+    subprocess.run(["gcc", "-O1", "-g", "-Wall", "-Werror", *flags, "-o", target, source],
+                   check=True)
+
+
+def guest(script, directory, *options, timeout=300):
+    """Run a shell script in a guest that shares the directory read-write."""
+    command = [LAB, "run", "--share", str(directory), "--timeout", str(timeout), *options,
+               "--", "sh", "-c", script]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
+def record_all(recordings, directory, *options, timeout=300):
+    """Make all recordings in one guest; each leaves NAME.data and NAME.log."""
+    lines = [f"cd {directory}", f"export PERF='perf --buildid-dir {directory}/buildid'"]
+    for number, rec in enumerate(recordings):
+        out = f"{number}.data"
+        line = rec.script or "$PERF record -o {out} {args} -- {command} >/dev/null"
+        lines.append(f"echo 'recording {number}: {shlex.quote(rec.name)[1:-1]}'")
+        lines.append("{ " + line.format(out=out, args=rec.args, dir=directory,
+                                        command=rec.command.format(dir=directory)) +
+                     f"; }} 2>{number}.log || echo 'exit status '$? >>{number}.log")
+    done = guest("\n".join(lines), directory, *options, timeout=timeout)
+    if done.returncode:
+        raise Failure(f"the guest ended with status {done.returncode}:\n{done.stdout}")
+
+
+@dataclass
+class Decoded:
+    """What perf script makes of a recording."""
+
+    branches: int
+    # texts of the decoder's errors
+    errors: list
+    lost: int
+    trace_bytes: int
+
+
+def _script(data, directory, itrace, *fields):
+    command = [PERF, "--buildid-dir", f"{directory}/buildid", "script", "-i", str(data),
+               f"--itrace={itrace}", *fields]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False).stdout
+
+
+def decode(number, directory):
+    """Decode recording NUMBER on the host, whose files are those of the guest."""
+    data = directory / f"{number}.data"
+    if not data.exists():
+        log = directory / f"{number}.log"
+        raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
+    text = _script(data, directory, "e")
+    errors = [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(text)]
+    branches = sum(1 for line in _script(data, directory, "b", "-Fip,addr").splitlines()
+                   if line and "=>" in line)
+    summary = perfdata.summarize(data)
+    return Decoded(branches, errors, summary.lost(), summary.trace_bytes)
+
+
+def judge(tap, number, rec, directory):
+    """One result line for a recording."""
+    try:
+        found = decode(number, directory)
+    except Failure as failure:
+        tap.result(False, rec.name, str(failure))
+        return None
+    wrong = [e for e in found.errors if not any(text in e for text in rec.errors)]
+    problems = []
+    # Where the area filled up, the last packet may be cut off (SDM: "ToPA STOP"), and perf takes
+    # what comes next for the rest of it: one error more for each loss.
+    if len(wrong) > (found.lost if rec.loses else 0):
+        problems.append(f"{len(wrong)} decoder errors, the first: {wrong[0]}")
+    if found.branches < rec.branches:
+        problems.append(f"{found.branches} branches decoded, at least {rec.branches} wanted")
+    if rec.loses != bool(found.lost):
+        problems.append(f"{found.lost} records of lost data, "
+                        f"{'some' if rec.loses else 'none'} wanted")
+    log = directory / f"{number}.log"
+    detail = "\n".join(problems + [log.read_text() if problems else ""])
+    tap.result(not problems, f"{rec.name} ({found.branches} branches, "
+               f"{found.trace_bytes} bytes of trace)", detail)
+    return found
