@@ -203,13 +203,9 @@ const char *cmdline_get(const char *name)
 	u64 n = strlen(name);
 	const char *p = cmdline;
 
-	while (*p) {
-		if (!strncmp(p, name, n) && p[n] == '=')
+	for (bool word_starts = true; *p; word_starts = *p++ == ' ') {
+		if (word_starts && !strncmp(p, name, n) && p[n] == '=')
 			return p + n + 1;
-		while (*p && *p != ' ')
-			p++;
-		while (*p == ' ')
-			p++;
 	}
 	return NULL;
 }

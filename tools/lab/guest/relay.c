@@ -223,20 +223,23 @@ static void drain(int *from, int to)
 		;
 }
 
+static void open_ports(const struct job *job, int *out, int *err)
+{
+	if (job->tty >= 0)
+		return;
+	*out = open_port("lab.out");
+	*err = open_port("lab.err");
+	input.port = open_port("lab.in");
+	if (*out < 0 || *err < 0 || input.port < 0)
+		fatal("ports");
+	fcntl(job->in, F_SETFL, O_NONBLOCK);
+}
+
 int relay(struct job *job, int control)
 {
 	int sigfd = child_signals(), status = 0, ended = 0, out = -1, err = -1;
 
-	if (job->tty < 0) {
-		out = open_port("lab.out");
-		err = open_port("lab.err");
-		input.port = open_port("lab.in");
-	}
-	if (job->tty < 0 && (out < 0 || err < 0 || input.port < 0))
-		fatal("ports");
-	if (job->in >= 0)
-		fcntl(job->in, F_SETFL, O_NONBLOCK);
-
+	open_ports(job, &out, &err);
 	/* The command may have ended before SIGCHLD was blocked. */
 	raise(SIGCHLD);
 	while (!ended) {

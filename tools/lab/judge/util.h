@@ -9,15 +9,17 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define BIT_ULL(n)	(1ULL << (n))
+/* The first argument is a format, the others go with it. */
+#define FORMAT		__attribute__((format(printf, 1, 2)))
 
 /* One line on stderr that starts with the program's name, then exit status 1. */
-_Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+FORMAT _Noreturn void die(const char *fmt, ...);
+FORMAT void warn(const char *fmt, ...);
 void util_set_name(const char *name);
 
 void *xalloc(size_t size);
 void *xrealloc(void *old, size_t size);
-char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+FORMAT char *xasprintf(const char *fmt, ...);
 
 /*
  * Room for one more element in a growing array: "array" has "nr" elements; the space doubles

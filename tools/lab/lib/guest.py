@@ -23,9 +23,12 @@ def build_init():
     want = stamp.of_files([*sources, *paths.GUEST_DIR.glob("*.h")])
     if stamp.is_current("guest", want) and init.exists():
         return init
+    # Under a name of its own first: other runs may be reading the old one.
+    fresh = init.with_name(f"init.{os.getpid()}")
     proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", "-s", "-D_GNU_SOURCE",
-              "-o", init, *sources], paths.log_file("guest"),
+              "-o", fresh, *sources], paths.log_file("guest"),
              failed="cannot build the guest's init")
+    os.replace(fresh, init)
     stamp.write("guest", want)
     return init
 

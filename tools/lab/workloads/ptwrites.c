@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ptwrites.c - a loop with PTWRITE instructions, where the processor has them. */
 #include <cpuid.h>
+#include <stdbool.h>
 
 #include "check.h"
 
 #define ROUNDS		1000
 #define LEAF_PT		0x14
 #define PT_EBX_PTWRITE	(1u << 4)
+
+static bool have_ptwrite(void)
+{
+	unsigned int eax, ebx = 0, ecx, edx;
+
+	return __get_cpuid_count(LEAF_PT, 0, &eax, &ebx, &ecx, &edx) && ebx & PT_EBX_PTWRITE;
+}
 
 static NOINLINE unsigned long rounds(unsigned long n)
 {
@@ -22,14 +30,14 @@ static NOINLINE unsigned long rounds(unsigned long n)
 
 int main(int argc, char **argv)
 {
-	unsigned long n = workload_scale(argc, argv) * ROUNDS;
-	unsigned int eax, ebx, ecx, edx;
+	unsigned long count;
 
-	if (!__get_cpuid_count(LEAF_PT, 0, &eax, &ebx, &ecx, &edx) || !(ebx & PT_EBX_PTWRITE)) {
+	if (!have_ptwrite()) {
 		fprintf(stderr, "ptwrites: this processor has no PTWRITE\n");
 		return 1;
 	}
-	CHECK(rounds(n) == n * (n - 1) / 2);
+	count = ROUNDS * workload_scale(argc, argv);
+	CHECK(rounds(count) == count * (count - 1) / 2);
 	printf("ptwrites ok\n");
 	return 0;
 }

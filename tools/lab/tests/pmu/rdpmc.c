@@ -9,6 +9,7 @@
  */
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +44,15 @@ static uint64_t rdpmc(uint32_t counter)
 
 static struct perf_event_mmap_page *open_counter(void)
 {
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_HARDWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_HW_INSTRUCTIONS,
-		.exclude_kernel	= 1,
-		.exclude_hv	= 1,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-	void *page = mmap(NULL, PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	struct perf_event_attr user_insns = { .size = sizeof(user_insns) };
+	void *page;
+	int fd;
 
-	if (fd < 0 || page == MAP_FAILED) {
+	user_insns.config = PERF_COUNT_HW_INSTRUCTIONS;
+	user_insns.exclude_kernel = true;
+	fd = syscall(SYS_perf_event_open, &user_insns, 0, -1, -1, 0);
+	page = fd < 0 ? MAP_FAILED : mmap(NULL, PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
 		perror("perf_event_open");
 		exit(1);
 	}

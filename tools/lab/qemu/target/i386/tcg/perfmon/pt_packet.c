@@ -182,7 +182,7 @@ size_t pt_packet_pwrx(uint8_t *out, uint8_t last, uint8_t deepest,
 {
     size_t n = put_ext(out, PT_EXT_PWRX);
 
-    out[n++] = (deepest & 0xf) << 4 | (last & 0xf);
+    out[n++] = (last & 0xf) << 4 | (deepest & 0xf);
     out[n++] = wake & 0xf;
     return n + put_int(out + n, 0, 3);
 }

@@ -8,6 +8,7 @@
 #include "migration/cpu.h"
 #include "perfmon.h"
 #include "pt.h"
+#include "pt_packet.h"
 
 static bool perfmon_needed(void *opaque)
 {
@@ -16,19 +17,23 @@ static bool perfmon_needed(void *opaque)
     return pt_present(&cpu->env);
 }
 
-static int perfmon_pre_save(void *opaque)
+/* What a damaged file must not bring into the model. */
+static bool pt_state_valid(const PTState *pt)
 {
-    X86CPU *cpu = opaque;
-
-    /* So that the packets in flight are part of the guest's memory. */
-    pt_output_flush(&cpu->env);
-    return 0;
+    return pt->tnt_limit <= PT_TNT_LONG_MAX && pt->tnt_count <= pt->tnt_limit &&
+           pt->ret_top < PT_RETSTACK_DEPTH &&
+           pt->ret_count <= PT_RETSTACK_DEPTH &&
+           pt->out.staged <= PT_STAGE_SIZE &&
+           (!pt->out.size || pt->out.offset < pt->out.size);
 }
 
 static int perfmon_post_load(void *opaque, int version_id)
 {
     X86CPU *cpu = opaque;
 
+    if (!pt_state_valid(&cpu->env.pt)) {
+        return -EINVAL;
+    }
     perfmon_update_flags(&cpu->env);
     return 0;
 }
@@ -69,6 +74,9 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(out.offset, PTState),
         VMSTATE_UINT64(out.entry, PTState),
         VMSTATE_BOOL(out.pmi_early, PTState),
+        /* RAM is saved before the CPU: too late to write it there now. */
+        VMSTATE_UINT32(out.staged, PTState),
+        VMSTATE_UINT8_ARRAY(out.stage, PTState, PT_STAGE_SIZE),
         VMSTATE_END_OF_LIST()
     }
 };
@@ -78,7 +86,6 @@ const VMStateDescription vmstate_perfmon = {
     .version_id = 1,
     .minimum_version_id = 1,
     .needed = perfmon_needed,
-    .pre_save = perfmon_pre_save,
     .post_load = perfmon_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_STRUCT(env.pt, X86CPU, 1, vmstate_pt, PTState),
