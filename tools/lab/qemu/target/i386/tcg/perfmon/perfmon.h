@@ -126,6 +126,7 @@ void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
                       enum perfmon_far kind, int vector);
 void perfmon_mov_cr3_slow(CPUX86State *env, target_ulong next_ip);
 void perfmon_halt_slow(CPUX86State *env, bool halt);
+void perfmon_mwait_slow(CPUX86State *env, unsigned len);
 
 /**
  * perfmon_far - report a far transfer that is complete
@@ -163,6 +164,18 @@ static inline void perfmon_halt(CPUX86State *env, bool halt)
 {
     if (unlikely(env->perfmon_active)) {
         perfmon_halt_slow(env, halt);
+    }
+}
+
+/**
+ * perfmon_mwait - an MWAIT is about to put the CPU to sleep
+ * @env: CPU state; EIP is behind the MWAIT
+ * @len: length of the instruction
+ */
+static inline void perfmon_mwait(CPUX86State *env, unsigned len)
+{
+    if (unlikely(env->perfmon_active)) {
+        perfmon_mwait_slow(env, len);
     }
 }
 

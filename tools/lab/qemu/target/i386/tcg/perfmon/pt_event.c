@@ -16,6 +16,8 @@
 /* PWRX wake reason: an interrupt */
 #define PT_WAKE_INTERRUPT   BIT(0)
 #define HLT_LEN             1
+/* EAX of MWAIT: sub-state below, C-state above */
+#define MWAIT_STATE_SHIFT   4
 
 bool perfmon_has_ptwrite(CPUX86State *env)
 {
@@ -96,21 +98,51 @@ void pt_event_far(CPUX86State *env, uint64_t from, enum perfmon_far kind,
     }
 }
 
-/* HLT: the thread enters C1 and execution stops. */
-static void pt_sleep(CPUX86State *env)
+/* The instruction at @ip puts the thread into a C-state: execution stops. */
+static void pt_sleep(CPUX86State *env, uint64_t ip, uint8_t state,
+                     uint8_t substate)
 {
     PTState *pt = &env->pt;
-    uint64_t ip = pt_ip(env, env->eip - HLT_LEN);
     bool in_context = pt->context_en && pt->filter_en;
     uint8_t packet[PT_PACKET_MAX];
 
-    pt_event_begin(env, ip);
-    pt_emit(env, packet, pt_packet_pwre(packet, false, PT_CSTATE_HLT, 0));
+    pt_emit(env, packet, pt_packet_pwre(packet, false, state, substate));
     pt_emit(env, packet, pt_packet_exstop(packet, in_context));
     if (in_context) {
         pt_emit_fup(env, ip);
     }
-    pt->halted = true;
+    pt->cstate = state;
+}
+
+static void pt_hlt(CPUX86State *env)
+{
+    uint64_t ip = pt_ip(env, env->eip - HLT_LEN);
+
+    pt_event_begin(env, ip);
+    pt_sleep(env, ip, PT_CSTATE_HLT, 0);
+}
+
+/*
+ * MWAIT: EAX holds the C-state less one, 15 for C0, and the sub-state; ECX the
+ * extensions (SDM volume 2).
+ */
+void perfmon_mwait_slow(CPUX86State *env, unsigned len)
+{
+    uint32_t hints = env->regs[R_EAX];
+    uint8_t state = (extract32(hints, MWAIT_STATE_SHIFT, 4) + 1) & 0xf;
+    uint64_t ip = pt_ip(env, env->eip - len);
+    uint8_t packet[PT_PACKET_MAX];
+
+    if (!env->pt.trigger_en || !state ||
+        !(env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN)) {
+        return;
+    }
+    pt_event_begin(env, ip);
+    if (env->pt.context_en) {
+        pt_emit(env, packet,
+                pt_packet_mwait(packet, hints, env->regs[R_ECX]));
+    }
+    pt_sleep(env, ip, state, extract32(hints, 0, MWAIT_STATE_SHIFT));
 }
 
 static void pt_wake(CPUX86State *env)
@@ -118,9 +150,9 @@ static void pt_wake(CPUX86State *env)
     uint8_t packet[PT_PACKET_MAX];
 
     pt_event_begin(env, pt_ip(env, env->eip));
-    pt_emit(env, packet, pt_packet_pwrx(packet, PT_CSTATE_HLT, PT_CSTATE_HLT,
+    pt_emit(env, packet, pt_packet_pwrx(packet, env->pt.cstate, env->pt.cstate,
                                         PT_WAKE_INTERRUPT));
-    env->pt.halted = false;
+    env->pt.cstate = 0;
 }
 
 void perfmon_halt_slow(CPUX86State *env, bool halt)
@@ -133,10 +165,11 @@ void perfmon_halt_slow(CPUX86State *env, bool halt)
     if (!pt->trigger_en || !(env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN)) {
         return;
     }
-    if (halt) {
-        pt_sleep(env);
-    } else if (pt->halted) {
+    if (!halt && pt->cstate) {
         pt_wake(env);
+    } else if (halt && !pt->cstate) {
+        /* An MWAIT that sleeps has said so before it came here. */
+        pt_hlt(env);
     }
 }
 

@@ -698,6 +698,7 @@ static void pt_forget(CPUX86State *env)
     pt->cyc_base = PT_CYC_FROM_NOW;
     pt->mtc_last = pt_mtc_count(env, now);
     pt->ovf_lost = 0;
+    pt->cstate = 0;
 }
 
 /*

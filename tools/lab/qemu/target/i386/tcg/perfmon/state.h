@@ -62,7 +62,8 @@ typedef struct PTOutput {
  *            back, TSC ticks
  * @cyc_base: time of the last CYC or TSC, TSC ticks
  * @mtc_last: last MTC sent, in MTC periods since CTC 0
- * @halted: the vCPU sleeps, for power events
+ * @cstate: C-state that the vCPU sleeps in, 0 if it is awake or was not
+ *          traced when it fell asleep
  * @smi_trace_en: TraceEn as RSM will restore it
  * @ovf_bytes: bytes since the last forced overflow
  * @ovf_lost: near branches lost in the overflow in progress, 0 if none
@@ -91,7 +92,7 @@ typedef struct PTState {
     uint64_t last_tsc;
     uint64_t cyc_base;
     uint64_t mtc_last;
-    bool halted;
+    uint8_t cstate;
     bool smi_trace_en;
     uint64_t ovf_bytes;
     uint32_t ovf_lost;

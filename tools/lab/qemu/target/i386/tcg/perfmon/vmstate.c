@@ -64,7 +64,7 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(last_tsc, PTState),
         VMSTATE_UINT64(cyc_base, PTState),
         VMSTATE_UINT64(mtc_last, PTState),
-        VMSTATE_BOOL(halted, PTState),
+        VMSTATE_UINT8(cstate, PTState),
         VMSTATE_BOOL(smi_trace_en, PTState),
         VMSTATE_UINT64(ovf_bytes, PTState),
         VMSTATE_UINT32(ovf_lost, PTState),
