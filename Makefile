@@ -25,7 +25,7 @@ help:
 	@echo 'More is in README.md and Documentation/lab/.'
 
 run: python
-	@CMD="$${CMD-}"; $(LAB) trace --cmd "$$CMD"
+	@CMD="$${CMD-}"; $(LAB) trace --cmd="$$CMD"
 
 check: build
 	@$(LAB) test

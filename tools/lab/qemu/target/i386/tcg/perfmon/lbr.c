@@ -126,8 +126,7 @@ void lbr_near(CPUX86State *env, uint64_t from, uint64_t to,
     uint64_t out = select_near[kind] | select_mode(pmu_mode(env));
     bool stack = env->lbr.select & SELECT_EN_CALLSTACK;
 
-    if (!lbr_enabled(env) || (env->lbr.select & out) ||
-        kind == PERFMON_JCC_NOT_TAKEN) {
+    if ((env->lbr.select & out) || kind == PERFMON_JCC_NOT_TAKEN) {
         return;
     }
     if (stack && kind == PERFMON_RET) {

@@ -31,7 +31,7 @@ static inline bool lbr_enabled(CPUX86State *env)
 /* Mask of enum pmu_mode whose near branches may be recorded. */
 uint32_t lbr_modes(CPUX86State *env);
 
-/* A near branch that is taken, or does nothing when nothing is recorded. */
+/* A near branch while records are being made. */
 void lbr_near(CPUX86State *env, uint64_t from, uint64_t to,
               enum perfmon_branch kind, bool mispredicted);
 /* A far transfer, interrupt or exception that is complete. */

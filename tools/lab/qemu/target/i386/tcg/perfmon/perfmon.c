@@ -147,7 +147,9 @@ void helper_perfmon_near(CPUX86State *env, target_ulong from, target_ulong to,
 {
     uint32_t len = PERFMON_DESC_LEN(desc);
 
-    pt_near(env, from, to, PERFMON_DESC_KIND(desc), len);
+    if (env->pt.trigger_en) {
+        pt_near(env, from, to, PERFMON_DESC_KIND(desc), len);
+    }
     if (pmu_active(env)) {
         pmu_branch(env, from, to, from + len, PERFMON_DESC_KIND(desc));
     }

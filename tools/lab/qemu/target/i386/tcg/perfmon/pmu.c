@@ -285,6 +285,7 @@ bool pmu_update_active(CPUX86State *env)
 
     pmu->active = pmu->insn_modes || pmu->branch_modes || pmu->ref_used ||
                   lbr_enabled(env);
+    pmu->predict = pmu->miss_used || lbr_enabled(env);
     return pmu->active;
 }
 
@@ -379,21 +380,15 @@ void pmu_raise(CPUX86State *env, uint64_t status)
     pmu_interrupt(env);
 }
 
-void pmu_branch(CPUX86State *env, target_ulong from, target_ulong to,
-                target_ulong next, enum perfmon_branch kind)
+void pmu_branch_predicted(CPUX86State *env, target_ulong from, target_ulong to,
+                          target_ulong next, enum perfmon_branch kind)
 {
     PMUState *pmu = &env->pmu;
-    enum pmu_mode mode = pmu_mode(env);
-    bool miss = false;
+    bool miss = predict_branch(&pmu->predictor, from, to, next, kind);
 
-    if (pmu->miss_used || lbr_enabled(env)) {
-        miss = predict_branch(&pmu->predictor, from, to, next, kind);
-    }
-    pmu->now[mode][PMU_SRC_BRANCH + kind]++;
-    pmu->now[mode][PMU_SRC_MISS + kind] += miss;
-    lbr_near(env, from, to, kind, miss);
-    if (--pmu->branch_budget == 0) {
-        pmu_fold(env);
+    pmu->now[pmu_mode(env)][PMU_SRC_MISS + kind] += miss;
+    if (lbr_enabled(env)) {
+        lbr_near(env, from, to, kind, miss);
     }
 }
 

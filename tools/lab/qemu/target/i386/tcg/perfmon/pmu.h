@@ -57,6 +57,10 @@ void pmu_configure(CPUX86State *env);
  */
 void pmu_raise(CPUX86State *env, uint64_t status);
 
+/* The part of pmu_branch() that is needed for predictions and records only. */
+void pmu_branch_predicted(CPUX86State *env, target_ulong from, target_ulong to,
+                          target_ulong next, enum perfmon_branch kind);
+
 /**
  * pmu_branch - a near branch retires
  * @env: CPU state
@@ -65,8 +69,20 @@ void pmu_raise(CPUX86State *env, uint64_t status);
  * @next: EIP of the next instruction
  * @kind: what it is
  */
-void pmu_branch(CPUX86State *env, target_ulong from, target_ulong to,
-                target_ulong next, enum perfmon_branch kind);
+static inline void pmu_branch(CPUX86State *env, target_ulong from,
+                              target_ulong to, target_ulong next,
+                              enum perfmon_branch kind)
+{
+    PMUState *pmu = &env->pmu;
+
+    pmu->now[pmu_mode(env)][PMU_SRC_BRANCH + kind]++;
+    if (pmu->predict) {
+        pmu_branch_predicted(env, from, to, next, kind);
+    }
+    if (--pmu->branch_budget == 0) {
+        pmu_fold(env);
+    }
+}
 
 /* A far transfer is complete; see perfmon_far(). */
 void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,

@@ -90,6 +90,7 @@ typedef struct PMUPredictor {
  * @active: something is counted, or branches are recorded
  * @ref_used: some counter counts reference cycles
  * @miss_used: some counter counts mispredicted branches
+ * @predict: predictions are needed, for a counter or for LBRs
  * @counter: decoded configuration, general counters first
  * @predictor: for mispredicted branches
  */
@@ -106,6 +107,7 @@ typedef struct PMUState {
     bool active;
     bool ref_used;
     bool miss_used;
+    bool predict;
     PMUCounter counter[PMU_NUM_COUNTERS];
     PMUPredictor predictor;
 } PMUState;

@@ -261,6 +261,8 @@ static void pt_emit_psb(CPUX86State *env, uint64_t ip)
         /* A far transfer has loaded CS already; the FUP's code had the old. */
         pt->mode = mode;
         pt_emit(env, packet, pt_packet_mode_exec(packet, mode));
+        /* In full: perf looks ahead to it with the LastIP of before the PSB. */
+        pt->last_ip_valid = false;
         pt_emit_fup(env, ip);
     }
     pt_emit(env, packet, pt_packet_psbend(packet));
