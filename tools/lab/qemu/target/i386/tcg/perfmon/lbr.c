@@ -238,7 +238,16 @@ static bool lbr_needed(void *opaque)
 {
     X86CPU *cpu = opaque;
 
-    return lbr_present(&cpu->env) || cpu->env.lbr.debugctl;
+    return tcg_enabled() &&
+           (lbr_present(&cpu->env) || cpu->env.lbr.debugctl);
+}
+
+/* A damaged file must not lead out of the arrays. */
+static int lbr_post_load(void *opaque, int version_id)
+{
+    X86CPU *cpu = opaque;
+
+    return cpu->env.lbr.tos < LBR_DEPTH ? 0 : -EINVAL;
 }
 
 const VMStateDescription vmstate_lbr = {
@@ -246,6 +255,7 @@ const VMStateDescription vmstate_lbr = {
     .version_id = 1,
     .minimum_version_id = 1,
     .needed = lbr_needed,
+    .post_load = lbr_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64(env.lbr.debugctl, X86CPU),
         VMSTATE_UINT64(env.lbr.select, X86CPU),

@@ -322,11 +322,20 @@ void pmu_post_load(CPUX86State *env)
     pmu_configure(env);
 }
 
+/* A damaged file must not lead out of the arrays. */
+static int pmu_state_check(void *opaque, int version_id)
+{
+    X86CPU *cpu = opaque;
+
+    return cpu->env.pmu.predictor.ret_top < PREDICT_RETURNS ? 0 : -EINVAL;
+}
+
 const VMStateDescription vmstate_pmu = {
     .name = "cpu/perfmon_pmu",
     .version_id = 1,
     .minimum_version_id = 1,
     .needed = pmu_needed,
+    .post_load = pmu_state_check,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64_2DARRAY(env.pmu.now, X86CPU, PMU_MODES, PMU_SOURCES),
         VMSTATE_BOOL(env.pmu.halted, X86CPU),

@@ -193,8 +193,10 @@ static void pt_pmi(CPUX86State *env)
         cpu->pt.pmi_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pt_pmi_timer,
                                          env_cpu(env));
     }
-    timer_mod(cpu->pt.pmi_timer,
-              perfmon_clock_ns(env) + delay);
+    /* One that is on its way stands for those that follow before it comes. */
+    if (!timer_pending(cpu->pt.pmi_timer)) {
+        timer_mod(cpu->pt.pmi_timer, perfmon_clock_ns(env) + delay);
+    }
 }
 
 /* The current ToPA region is full.  False: output has ended. */

@@ -560,8 +560,11 @@ static void pt_near_filtered(CPUX86State *env, uint64_t from, uint64_t to,
     if (!was && pt->packet_en) {
         pt->packet_en = false;
         pt_event_begin(env, to);
-        pt->packet_en = true;
-        pt_packets_on(env, to);
+        /* The flush may have met the end of output. */
+        pt_set_enables(env, pt->context_en, filter);
+        if (pt->packet_en) {
+            pt_packets_on(env, to);
+        }
     }
     pt_check_stop(env, to);
 }

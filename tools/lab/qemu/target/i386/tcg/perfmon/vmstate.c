@@ -14,7 +14,7 @@ static bool perfmon_needed(void *opaque)
 {
     X86CPU *cpu = opaque;
 
-    return pt_present(&cpu->env);
+    return tcg_enabled() && pt_present(&cpu->env);
 }
 
 /* What a damaged file must not bring into the model. */
