@@ -29,6 +29,7 @@ typedef _Bool bool;
 #define barrier()		asm volatile("" ::: "memory")
 
 #define VECTOR_DE	0
+#define VECTOR_DB	1
 #define VECTOR_NMI	2
 #define VECTOR_BP	3
 #define VECTOR_UD	6
@@ -120,12 +121,16 @@ void gate_set(int vector, const void *handler, int dpl);
 void gate_default(int vector);
 /* Base of the 16-bit code segment SEL_CODE16. */
 void code16_set_base(u32 base);
+/* SEL_CODE16 as a 64-bit segment with a base, which 64-bit code does not have; and back. */
+void code16_set_64bit(u32 base);
+void code16_restore(void);
 void call_gate_set(const void *target);
 
 /* Vectors without a handler of their own count here (LAPIC, NMI). */
 extern volatile u32 irq_count[256];
 
 u32 max_phys_addr_bits(void);
+u32 max_linear_addr_bits(void);
 
 void lapic_init(void);
 void lapic_eoi(void);

@@ -24,6 +24,7 @@ struct table_pointer {
 #define GATE_CALL		0x8c
 #define GATE_DPL_SHIFT		5
 #define DESC_TSS_AVAILABLE	0x89ul
+#define DESC_CODE16		0x00009b000000fffful
 
 #define STUB_SIZE		16
 
@@ -63,6 +64,17 @@ void gate_default(int vector)
 	/* An NMI may come on any stack, even on none. */
 	gate_write(&idt[vector], trap_stubs + vector * STUB_SIZE,
 		   GATE_INTERRUPT, vector == VECTOR_NMI);
+}
+
+void code16_set_64bit(u32 base)
+{
+	gdt[SEL_CODE16 / 8] = gdt[SEL_CODE64 / 8];
+	code16_set_base(base);
+}
+
+void code16_restore(void)
+{
+	gdt[SEL_CODE16 / 8] = DESC_CODE16;
 }
 
 void call_gate_set(const void *target)
@@ -136,4 +148,9 @@ void wrmsr(u32 msr, u64 val)
 u32 max_phys_addr_bits(void)
 {
 	return cpuid(0x80000008, 0).a & 0xff;
+}
+
+u32 max_linear_addr_bits(void)
+{
+	return cpuid(0x80000008, 0).a >> 8 & 0xff;
 }

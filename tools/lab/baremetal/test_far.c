@@ -4,13 +4,14 @@
 
 #define INT_VECTOR	0x70
 #define IRQ_VECTOR	0x72
-#define VECTOR_DB	1
 #define UNMAPPED	0x0000400000000000ul
 
-snippet_fn far_int, far_int3, far_ud2, far_pf, far_pf_target, far_rep_fault, far_single_step,
+snippet_fn far_int1,
+	far_int, far_int3, far_ud2, far_pf, far_pf_target, far_rep_fault, far_single_step,
 	far_irq, far_nmi, far_jmp, far_call, far_call_gate, far_cr3, far_cr3_order,
 	far_non_canonical, far_wrmsr_fault;
-extern const u8 far_wrmsr_fault_on[], far_wrmsr_fault_off[], far_wrmsr_fault_insn[],
+extern const u8 far_int1_on[], far_int1_off[], far_int1_insn[], far_int1_back[],
+	far_wrmsr_fault_on[], far_wrmsr_fault_off[], far_wrmsr_fault_insn[],
 	far_wrmsr_fault_back[],
 	far_int_on[], far_int_off[], far_int_insn[], far_int_back[], far_iret[],
 	far_int3_on[], far_int3_off[], far_int3_insn[], far_int3_back[],
@@ -46,6 +47,11 @@ static void test_software(void)
 	EXPECT_TRACE("far: INT3: FUP of the instruction, TIP",
 		     E_PGE(far_int3_on), E_FUP(far_int3_insn), E_TIP(far_iret),
 		     E_TIP(far_int3_back), E_FUP(far_int3_off), E_PGD_NOIP);
+
+	run_with_gate(VECTOR_DB, far_iret, far_int1);
+	EXPECT_TRACE("far: INT1: FUP of the instruction, TIP",
+		     E_PGE(far_int1_on), E_FUP(far_int1_insn), E_TIP(far_iret),
+		     E_TIP(far_int1_back), E_FUP(far_int1_off), E_PGD_NOIP);
 }
 
 static void test_exceptions(void)

@@ -31,9 +31,14 @@
 
 #define ADDRESS			GENMASK(47, 0)
 
-snippet_fn lbr_kinds, lbr_many;
+#define USER_VECTOR		0x71
+#define USER_END_VECTOR		0x72
+#define DPL_USER		3
+
+snippet_fn lbr_kinds, lbr_many, lbr_user;
 extern const u8 lbr_0[], lbr_1[], lbr_2[], lbr_3[], lbr_3_jcc[], lbr_4[], lbr_5[], lbr_6[],
-	lbr_leaf[], lbr_many_target[], lbr_many_branch[];
+	lbr_user_iret[], lbr_user_first[], lbr_user_handler[], lbr_user_sysret[],
+	lbr_user_second[], lbr_user_end[], lbr_leaf[], lbr_many_target[], lbr_many_branch[];
 
 static const struct branch {
 	const u8 *from, *to;
@@ -112,6 +117,23 @@ static void test_kinds(void)
 	check(NULL, 0, "DEBUGCTL.LBR clear");
 }
 
+/* With CPL 0 left out, the branches that end in CPL 3 are there, and whence they came. */
+static void test_to_user(void)
+{
+	static const struct branch to_user[] = {
+		{ lbr_user_iret, lbr_user_first, 0, "IRET" },
+		{ lbr_user_sysret, lbr_user_second, 0, "SYSRET" },
+	};
+
+	wrmsr(MSR_STAR, (u64)SYSRET_CS_BASE << 48 | (u64)SYSCALL_CS_BASE << 32);
+	gate_set(USER_VECTOR, lbr_user_handler, DPL_USER);
+	gate_set(USER_END_VECTOR, lbr_user_end, DPL_USER);
+	run(lbr_user, SELECT_NO_CPL0, DEBUGCTL_LBR, 0);
+	gate_default(USER_VECTOR);
+	gate_default(USER_END_VECTOR);
+	check(to_user, ARRAY_SIZE(to_user), "CPL 0 filtered, to user code");
+}
+
 static void test_depth(void)
 {
 	u32 right = 0;
@@ -166,6 +188,7 @@ void test_lbr(void)
 	if (!is(rdmsr(MSR_LBR_FROM(0)) & ADDRESS, (u64)lbr_0, "lbr: the records are there"))
 		return;
 	test_kinds();
+	test_to_user();
 	test_depth();
 	test_freeze();
 	clear_records();

@@ -2,8 +2,12 @@
 /* MODE.Exec and IP payloads in 64-bit, 32-bit and 16-bit code segments. */
 #include "pt.h"
 
-snippet_fn modes_32, modes_16, modes_enable_32, modes_fault_32;
-extern const u8 modes_32_on[], modes_32_off[], modes_32_start[], modes_32_mid[], modes_32_back[],
+#define UNUSED_BASE	0x123000
+
+snippet_fn modes_base, modes_32, modes_16, modes_enable_32, modes_fault_32;
+extern const u8 modes_base_on[], modes_base_off[], modes_base_start[], modes_base_mid[],
+	modes_base_back[],
+	modes_32_on[], modes_32_off[], modes_32_start[], modes_32_mid[], modes_32_back[],
 	modes_16_on[], modes_16_off[], modes_16_base[], modes_16_start[], modes_16_mid[],
 	modes_16_back[], modes_enable_32_on[], modes_enable_32_off[],
 	modes_fault_32_on[], modes_fault_32_off[], modes_fault_32_start[], modes_fault_32_insn[],
@@ -29,6 +33,13 @@ void test_modes(void)
 		     E_PGE(modes_16_on), E_MODE(EXEC_16), E_TIP(ip16(modes_16_start)), E_TNT("T"),
 		     E_TIP(ip16(modes_16_mid)), E_TNT("T"), E_MODE(EXEC_64),
 		     E_TIP(modes_16_back), E_FUP(modes_16_off), E_PGD_NOIP);
+
+	code16_set_64bit(UNUSED_BASE);
+	snippet_run(modes_base, CTL_TRACE_OS);
+	code16_restore();
+	EXPECT_TRACE("modes: a 64-bit segment's base is in no IP",
+		     E_PGE(modes_base_on), E_TIP(modes_base_start), E_TIP(modes_base_mid),
+		     E_TIP(modes_base_back), E_FUP(modes_base_off), E_PGD_NOIP);
 
 	/* Tracing begins in 32-bit code: MODE.Exec says so, in PSB+ or before TIP.PGE. */
 	snippet_run(modes_enable_32, CTL_TRACE_OS);

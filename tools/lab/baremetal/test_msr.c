@@ -6,9 +6,8 @@
 #include "pt.h"
 
 #define RESULT_GP		TRAPPED(VECTOR_GP)
-#define NON_CANONICAL		0x0000800000000000ul
-#define CANONICAL_LOW		0x00007ffffffffff0ul
-#define CANONICAL_HIGH		0xffff800000000000ul
+/* The lowest address above the low half, for linear addresses of so many bits. */
+#define NON_CANONICAL(bits)	BIT((bits) - 1)
 
 /* One test point: a write that faults and leaves the MSR alone, or takes. */
 static void write_point(u32 msr, u64 val, u64 readback, bool fault, const char *what)
@@ -240,17 +239,19 @@ static void test_cr3_match(void)
 
 static void test_addr(void)
 {
+	u64 hole = NON_CANONICAL(max_linear_addr_bits());
+
 	for (u32 n = 0; n < 4; n++) {
 		for (u32 msr = MSR_RTIT_ADDR_A(n); msr <= MSR_RTIT_ADDR_B(n); msr++) {
 			if (n >= caps.ranges) {
 				absent(msr, "address range not enumerated");
 				continue;
 			}
-			takes(msr, CANONICAL_LOW, "canonical, low");
-			takes(msr, CANONICAL_HIGH, "canonical, high");
-			faults(msr, NON_CANONICAL, "not canonical");
-			faults(msr, NON_CANONICAL << 1, "not canonical");
-			faults(msr, ~CANONICAL_HIGH + NON_CANONICAL, "not canonical");
+			takes(msr, hole - 1, "canonical, low");
+			takes(msr, -hole, "canonical, high");
+			faults(msr, hole, "not canonical");
+			faults(msr, hole << 1, "not canonical");
+			faults(msr, -hole - 1, "not canonical");
 			takes(msr, 0, "zero");
 		}
 	}

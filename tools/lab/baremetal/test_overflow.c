@@ -2,10 +2,14 @@
 /* Forced overflows ("ovf=N" on the command line: one about every N bytes). */
 #include "region.h"
 
-snippet_fn near_nested;
-extern const u8 snip_bulk_on[], snip_bulk_off[], near_nested_outer[], near_nested_inner[];
+snippet_fn near_nested, filter_hop;
+extern const u8 snip_bulk_on[], snip_bulk_off[], near_nested_outer[], near_nested_inner[],
+	filter_hop_in[], filter_hop_end[], filter_hop_out[],
+	filter_hop_stop[], filter_hop_stop_end[];
 
 #define ROUNDS	3000
+/* Enough for a branch to be lost and not to be, at any place of an overflow. */
+#define STOP_ROUNDS	64
 
 /* First packet after @i that tells where tracing resumes. */
 static const struct pkt *resumption(u32 i)
@@ -76,6 +80,50 @@ static void check_returns(void)
 		   t_bits, tips, ovf_at);
 }
 
+static u64 range_set(const u8 *in, const u8 *end, u64 config)
+{
+	wrmsr(MSR_RTIT_ADDR_A(0), (u64)in);
+	wrmsr(MSR_RTIT_ADDR_B(0), (u64)end - 1);
+	return FIELD_PREP(CTL_ADDR_CFG(0), config);
+}
+
+/* FilterEn follows the branches that are lost: no IP is of the code outside. */
+static void check_filter(void)
+{
+	u32 wrong = 0;
+
+	pt_output_setup();
+	snip_arg[0] = ROUNDS;
+	snippet_run_prepared(filter_hop, CTL_TRACE_OS |
+			     range_set(filter_hop_in, filter_hop_end, ADDR_CFG_FILTER));
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+		bool in = p->val >= (u64)filter_hop_in && p->val < (u64)filter_hop_end;
+
+		wrong += (p->type == P_FUP && !in) || p->type == P_TIP ||
+			 (p->type == P_PGE && p->val != (u64)filter_hop_in) ||
+			 (p->type == P_PGD && p->val != (u64)filter_hop_out);
+	}
+	ok(trace_count(P_OVF) && !wrong, "overflow: with an IP filter: %u packets of code outside",
+	   wrong);
+}
+
+/* A branch into a TraceStop range stops the trace, lost or not. */
+static void check_stop(void)
+{
+	u32 missed = 0;
+
+	for (u32 rounds = 1; rounds <= STOP_ROUNDS; rounds++) {
+		pt_output_setup();
+		snip_arg[0] = rounds;
+		snippet_run_prepared(filter_hop, CTL_TRACE_OS |
+				     range_set(filter_hop_stop, filter_hop_stop_end,
+					       ADDR_CFG_STOP));
+		missed += !(rdmsr(MSR_RTIT_STATUS) & STATUS_STOPPED) || trace_count(P_STOP) != 1;
+	}
+	ok(!missed, "overflow: %u of %u TraceStops are missed", missed, STOP_ROUNDS);
+}
+
 void test_overflow(void)
 {
 	u64 every = cmdline_num("ovf", 0);
@@ -108,5 +156,9 @@ void test_overflow(void)
 	   "overflow: neither error nor stop");
 	check_resumptions();
 	check_returns();
+	if (caps.ranges) {
+		check_filter();
+		check_stop();
+	}
 	pt_reset();
 }

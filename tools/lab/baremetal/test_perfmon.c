@@ -26,6 +26,13 @@
 
 #define PMI_VECTOR		0x55
 #define USER_VECTOR		0x71
+#define TIMER_VECTOR		0x73
+/* Sleep, and what is counted awake until a PMI. */
+#define HALT_TICKS		500000
+#define HALT_TRIES		3
+#define AWAKE_TSC		20000000ul
+/* The timer's interrupt is handled unseen. */
+#define AWAKE_MINIMUM		(AWAKE_TSC / 8 * 7)
 #define USER_INSTRUCTIONS	5
 #define MSR_PERF_GLOBAL_SET	0x391
 #define ROUNDS			10000
@@ -221,6 +228,44 @@ static void test_overflow_pmi(void)
 	lapic_set_lvtpc(LAPIC_LVT_MASKED);
 }
 
+/* HLT, then awake until the counter overflows; how long awake, in TSC ticks, 0: no overflow. */
+static u64 halt_once(void)
+{
+	u32 before = irq_count[PMI_VECTOR];
+	u64 start, asleep, awake, end;
+
+	perfmon_reset();
+	lapic_set_lvtpc(PMI_VECTOR);
+	wrmsr(MSR_FIXED_CTR_CTRL, FIXED_CTRL(2, FIXED_OS | FIXED_PMI));
+	wrmsr(MSR_FIXED_CTR(2), fixed_mask + 1 - AWAKE_TSC);
+	lapic_timer(TIMER_VECTOR, HALT_TICKS);
+	start = rdtsc();
+	wrmsr(MSR_PERF_GLOBAL_CTRL, GLOBAL_FIXED(2));
+	asleep = rdtsc();
+	asm volatile("sti; hlt");
+	awake = rdtsc();
+	/* No register of PerfMon is touched meanwhile: that would bring it up to date. */
+	do
+		end = rdtsc();
+	while (irq_count[PMI_VECTOR] == before && end - awake < 20 * AWAKE_TSC);
+	asm volatile("cli");
+	lapic_timer(0, 0);
+	lapic_set_lvtpc(LAPIC_LVT_MASKED);
+	return irq_count[PMI_VECTOR] == before ? 0 : asleep - start + end - awake;
+}
+
+/* The reference clock stands in HLT, and goes on at once thereafter. */
+static void test_halt(void)
+{
+	u64 awake = 0;
+
+	/* A busy host may take the processor away between RDTSC and HLT: then once more. */
+	for (u32 try = 0; try < HALT_TRIES && awake < AWAKE_MINIMUM; try++)
+		awake = halt_once();
+	if (!ok(awake >= AWAKE_MINIMUM, "perfmon: reference cycles stand in HLT, then go on"))
+		diag("the PMI came after %lu TSC ticks awake (0: not at all)", awake);
+}
+
 static void test_values(void)
 {
 	perfmon_reset();
@@ -259,5 +304,6 @@ void test_perfmon(void)
 	test_status_set();
 	test_rdpmc();
 	test_overflow_pmi();
+	test_halt();
 	test_values();
 }

@@ -6,6 +6,7 @@
 #define TIMER_TICKS	2000000
 #define HINT_C1		0x00
 #define HINT_C6		0x20
+#define HINT_C0		0xf0
 
 #define PWRE_HW			BIT(7)
 #define PWRE_STATE		GENMASK(15, 12)
@@ -13,8 +14,10 @@
 #define PWRX_WAKE_REASON	GENMASK(11, 8)
 #define WAKE_INTERRUPT		BIT(0)
 
-snippet_fn power_hlt, power_mwait;
+snippet_fn power_hlt, power_prefixed, power_mwait;
 extern const u8 power_hlt_on[], power_hlt_off[], power_hlt_insn[], power_hlt_back[],
+	power_prefixed_on[], power_prefixed_off[], power_prefixed_insn[],
+	power_prefixed_back[],
 	power_mwait_on[], power_mwait_off[], power_mwait_insn[], power_mwait_back[],
 	power_irq_handler[];
 
@@ -71,6 +74,30 @@ static void test_hlt(void)
 		     E_PWRX(value_of(P_PWRX)));
 }
 
+static void test_prefixes(void)
+{
+	run(power_prefixed, CTL_TRACE_OS | CTL_PWREVTEN);
+	EXPECT_TRACE("power: WRMSR and HLT with prefixes: the IPs of their begin and end",
+		     E_PGE(power_prefixed_on), E_PWRE(value_of(P_PWRE)), E_EXSTOP(1),
+		     E_FUP(power_prefixed_insn), E_PWRX(value_of(P_PWRX)),
+		     E_FUP(power_prefixed_back), E_TIP(power_irq_handler),
+		     E_TIP(power_prefixed_back), E_FUP(power_prefixed_off), E_PGD_NOIP);
+}
+
+/* A wait in C0 is no power event. */
+static void test_mwait_c0(void)
+{
+	if (!(cpuid(1, 0).c & CPUID_FEATURE_ECX_MONITOR)) {
+		skip("the processor has no MONITOR", "power: MWAIT in C0");
+		return;
+	}
+	snip_arg[0] = HINT_C0;
+	run(power_mwait, CTL_TRACE_OS | CTL_PWREVTEN);
+	EXPECT_TRACE("power: MWAIT that asks for C0: the interrupt alone",
+		     E_PGE(power_mwait_on), E_FUP(power_mwait_back), E_TIP(power_irq_handler),
+		     E_TIP(power_mwait_back), E_FUP(power_mwait_off), E_PGD_NOIP);
+}
+
 static void test_mwait(u64 hint)
 {
 	const struct pkt *p;
@@ -102,7 +129,9 @@ void test_power(void)
 	if (!has(CAP_POWEREV))
 		return;
 	test_hlt();
+	test_prefixes();
 	test_mwait(HINT_C1);
 	test_mwait(HINT_C6);
+	test_mwait_c0();
 	pt_reset();
 }

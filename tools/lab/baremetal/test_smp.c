@@ -11,15 +11,24 @@
 #define TABLE(cpu)	((u64 *)(ARENA + 0x1800000ul + (cpu) * 0x2000ul))
 #define BUFFER_CODE	8	/* 1 MiB */
 #define ROUNDS		100000
+/* CFE types */
+#define CFE_SMI		3
+#define CFE_RSM		4
+#define CFE_SIPI	5
+#define CFE_INIT	6
 #define WAIT_TSC	25000000000ul	/* ten seconds */
 
 snippet_fn smi_apm;
 extern const u8 ap_trampoline[], ap_trampoline_end[], smi_apm_on[], smi_apm_off[],
-	smi_apm_insn[], smi_apm_back[];
+	smi_apm_insn[], smi_apm_back[],
+	ap_spin_insn[], ap_start32[];
 void smp_loop(u64 rounds, u64 ctl);
+void ap_spin(u64 ctl, volatile u32 *flag);
 
 static volatile u32 ap_up, go, done;
-static volatile u64 ap_status, ap_position, ap_ctl_before;
+/* What the second processor does when it starts. */
+static volatile enum { AP_TRACE_LOOP, AP_TRACE_SPIN, AP_TRACE_END } ap_task;
+static volatile u64 ap_status, ap_position, ap_ctl_before, ap_event_ctl;
 
 /* Without rdmsr(): its trap_fixup is for one processor. */
 static u64 raw_rdmsr(u32 msr)
@@ -50,9 +59,25 @@ static void trace_loop(void)
 	smp_loop(ROUNDS, CTL_TRACE_OS | CTL_TOPA);
 }
 
+static void __attribute__((noreturn)) ap_halt(void)
+{
+	for (;;)
+		asm volatile("cli; hlt");
+}
+
 /* The second processor; start.S has no other use for it. */
 void ap_main(void)
 {
+	if (ap_task == AP_TRACE_SPIN) {
+		setup(1);
+		ap_spin(CTL_TRACE_OS | CTL_TOPA | ap_event_ctl, &ap_up);
+	}
+	if (ap_task == AP_TRACE_END) {
+		raw_wrmsr(MSR_RTIT_CTL, 0);
+		ap_position = raw_rdmsr(MSR_RTIT_OUTPUT_MASK);
+		ap_up = 1;
+		ap_halt();
+	}
 	ap_up = 1;
 	while (!go)
 		;
@@ -64,8 +89,13 @@ void ap_main(void)
 	ap_position = raw_rdmsr(MSR_RTIT_OUTPUT_MASK);
 	ap_status = raw_rdmsr(MSR_RTIT_STATUS);
 	done = 1;
-	for (;;)
-		asm volatile("cli; hlt");
+	ap_halt();
+}
+
+/* The IP at which a start-up interrupt begins: offset 0 of its segment. */
+static u64 start_ip(void)
+{
+	return has(CAP_LIP) ? AP_TRAMPOLINE : 0;
 }
 
 static bool wait_for(volatile u32 *flag)
@@ -79,6 +109,7 @@ static bool wait_for(volatile u32 *flag)
 
 static bool start_second(void)
 {
+	ap_up = 0;
 	memcpy((void *)AP_TRAMPOLINE, ap_trampoline, ap_trampoline_end - ap_trampoline);
 	lapic_start_cpu(AP_APIC_ID, AP_TRAMPOLINE);
 	return wait_for(&ap_up);
@@ -128,8 +159,82 @@ static void test_two(void)
 	ok(alone && same(BUFFER(1), BUFFER(2), alone), "smp: the second's trace is the same");
 }
 
+/* The packet behind @i that is not about time. */
+static const struct pkt *next_of(u32 *i)
+{
+	while (++*i < trace.n) {
+		switch (trace.pkt[*i].type) {
+		case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
+			continue;
+		}
+		return &trace.pkt[*i];
+	}
+	return NULL;
+}
+
+/* These packets come one behind another in the trace, which goes on. */
+static void contains(const struct expect *e, u32 n, const char *name)
+{
+	for (u32 start = 0; start < trace.n; start++) {
+		u32 i = start, got = 0;
+		const struct pkt *p = &trace.pkt[i];
+
+		while (got < n && p && p->type == e[got].type && p->val == e[got].val &&
+		       p->aux == e[got].aux) {
+			got++;
+			p = next_of(&i);
+		}
+		if (got == n) {
+			ok(true, "%s", name);
+			return;
+		}
+	}
+	ok(false, "%s", name);
+	trace_dump();
+}
+
+/* The second processor traces across INIT and the start-up interrupt. */
+static void trace_init(u64 event_ctl)
+{
+	ap_event_ctl = event_ctl;
+	ap_task = AP_TRACE_SPIN;
+	if (!ok(start_second(), "smp: INIT: the second processor traces"))
+		return;
+	ap_task = AP_TRACE_END;
+	if (!ok(start_second(), "smp: INIT: it starts again"))
+		return;
+	trace_parse(BUFFER(1), FIELD_GET(MASK_OUTPUT_OFFSET, ap_position));
+}
+
+static void test_init(void)
+{
+	const struct expect flow[] = {
+		E_FUP(ap_spin_insn), E_PIP(0), E_MODE(EXEC_16), E_TIP(start_ip()),
+		E_MODE(EXEC_32), E_TIP(ap_start32),
+	};
+	const struct expect events[] = {
+		E_CFE(CFE_INIT, 0, 0), E_FUP(ap_spin_insn), E_PIP(0),
+		E_CFE(CFE_SIPI, AP_TRAMPOLINE >> 12, 0), E_MODE(EXEC_16), E_TIP(start_ip()),
+	};
+
+	trace_init(0);
+	contains(flow, ARRAY_SIZE(flow),
+		 "smp: INIT: FUP, PIP; start-up interrupt: MODE.Exec, TIP; then its code");
+	if (!has(CAP_EVENT))
+		return;
+	trace_init(CTL_EVENTEN);
+	contains(events, ARRAY_SIZE(events), "smp: INIT, start-up interrupt: a CFE each");
+}
+
 static void test_smi(void)
 {
+	if (has(CAP_EVENT)) {
+		snippet_run(smi_apm, CTL_TRACE_OS | CTL_EVENTEN);
+		EXPECT_TRACE("smi: event trace: a CFE of the SMI, and one of RSM",
+			     E_PGE(smi_apm_on), E_CFE(CFE_SMI, 0, 0), E_FUP(smi_apm_back),
+			     E_PGD_NOIP, E_CFE(CFE_RSM, 0, 0), E_PGE(smi_apm_back),
+			     E_TNT("T"), E_FUP(smi_apm_off), E_PGD_NOIP);
+	}
 	snippet_run(smi_apm, CTL_TRACE_OS);
 	EXPECT_TRACE("smi: TraceEn is cleared by the SMI and restored by RSM",
 		     E_PGE(smi_apm_on), E_FUP(smi_apm_back), E_PGD_NOIP, E_PGE(smi_apm_back),
@@ -143,6 +248,7 @@ void test_smp(void)
 	if (cmdline_num("smp", 1) > 1 && has(CAP_TOPA)) {
 		if (ok(start_second(), "smp: the second processor starts"))
 			test_two();
+		test_init();
 	}
 	pt_reset();
 }

@@ -15,6 +15,21 @@ MARK power_hlt_back
 	TRACE_OFF power_hlt
 	SNIPPET_END
 
+/* The same with prefixes that say nothing, at the WRMSR, too. */
+SNIPPET power_prefixed
+	WRITE_CTL snip_ctl_on
+	.byte 0x3e, 0x3e
+	wrmsr
+MARK power_prefixed_on
+	sti
+MARK power_prefixed_insn
+	.byte 0x3e
+	hlt
+MARK power_prefixed_back
+	cli
+	TRACE_OFF power_prefixed
+	SNIPPET_END
+
 /* MWAIT with snip_arg[0] as hints. */
 SNIPPET power_mwait
 	mov $power_monitored, %eax

@@ -30,6 +30,14 @@ MARK far_int3_back
 	TRACE_OFF far_int3
 	SNIPPET_END
 
+SNIPPET far_int1
+	TRACE_ON far_int1
+MARK far_int1_insn
+	.byte 0x3e, 0xf1	/* INT1, with a prefix that says nothing */
+MARK far_int1_back
+	TRACE_OFF far_int1
+	SNIPPET_END
+
 /* A fault: the handler steps over the UD2. */
 SNIPPET far_ud2
 	TRACE_ON far_ud2

@@ -143,4 +143,31 @@ MARK filter_cr3_back
 1:	TRACE_OFF filter_cr3
 	SNIPPET_END
 
+/* snip_arg[0] rounds of branches in the range and out of it; the last goes to filter_hop_stop. */
+SNIPPET filter_hop
+	mov snip_arg, %r12
+	mov $filter_hop_in, %ebx
+	mov $filter_hop_out, %ebp
+	TRACE_ON filter_hop
+	jmp *%rbx
+	.balign 16
+MARK filter_hop_out
+	dec %r12
+	jz filter_hop_stop
+	jmp 1f
+1:	jmp 1f
+1:	jmp *%rbx
+	.balign 16
+MARK filter_hop_stop
+	TRACE_OFF filter_hop
+MARK filter_hop_stop_end
+	SNIPPET_END
+	.balign 64
+MARK filter_hop_in
+	xor %eax, %eax
+	jz 1f
+	ud2
+1:	jmp *%rbp
+MARK filter_hop_end
+
 	.section .note.GNU-stack, "", @progbits

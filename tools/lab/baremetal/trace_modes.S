@@ -83,7 +83,28 @@ MARK modes_fault_32_back
 	TRACE_OFF modes_fault_32
 	SNIPPET_END
 
+/* To 64-bit code in a segment whose descriptor has a base, and back. */
+SNIPPET modes_base
+	mov $modes_base_mid, %ebx
+	TRACE_ON modes_base
+	ljmp *modes_base_pointer
+MARK modes_base_start
+	jmp *%rbx
+MARK modes_base_mid
+	ljmp *modes_base_back_pointer
+MARK modes_base_back
+	TRACE_OFF modes_base
+	SNIPPET_END
+
 	.data
+	.balign 8
+modes_base_pointer:
+	.long modes_base_start
+	.word SEL_CODE16
+	.balign 8
+modes_base_back_pointer:
+	.long modes_base_back
+	.word SEL_CODE64
 	.balign 8
 modes_32_pointer:
 	.long modes_32_start

@@ -2,6 +2,8 @@
 /* Known sequences for the counters and the branch records; an MSR write encloses each. */
 #include "snippet.h"
 
+#define EFLAGS_RESERVED	0x2
+
 	/* WRMSR of the MSR in snip_arg[0] with @value. */
 	.macro WRITE_ARG_MSR value
 	mov snip_arg, %ecx
@@ -48,6 +50,33 @@ MARK lbr_6
 MARK lbr_leaf
 	ret
 
+/* IRET and SYSRET to user code, which comes back by INT; snip_arg[0..2] as above. */
+SNIPPET lbr_user
+	push $SEL_USER_DATA
+	push $lbr_user_stack
+	push $EFLAGS_RESERVED
+	push $SEL_USER64
+	push $lbr_user_first
+	WRITE_ARG_MSR (snip_arg + 8)
+	nop
+	nop
+MARK lbr_user_iret
+	iretq
+MARK lbr_user_first
+	int $0x71
+	ud2
+MARK lbr_user_handler
+	mov $lbr_user_second, %ecx
+	mov $EFLAGS_RESERVED, %r11d
+MARK lbr_user_sysret
+	sysretq
+MARK lbr_user_second
+	int $0x72
+	ud2
+MARK lbr_user_end
+	WRITE_ARG_MSR (snip_arg + 16)
+	SNIPPET_END
+
 /* snip_arg[3] direct jumps, so that older records go. */
 SNIPPET lbr_many
 	mov snip_arg + 24, %r12
@@ -64,4 +93,8 @@ MARK lbr_many_branch
 lbr_pointer:
 	.quad lbr_6
 	.word SEL_CODE64
+	.bss
+	.balign 16
+	.skip 256
+lbr_user_stack:
 	.section .note.GNU-stack, "", @progbits

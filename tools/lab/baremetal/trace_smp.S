@@ -27,7 +27,7 @@ ap_gdt_pointer:
 	.globl ap_trampoline_end
 ap_trampoline_end:
 	.code32
-ap_start32:
+MARK ap_start32
 	mov $SEL_DATA, %eax
 	mov %eax, %ds
 	mov %eax, %es
@@ -68,6 +68,19 @@ smp_loop:
 	pop %r12
 	pop %rbx
 	ret
+
+	/* void ap_spin(u64 ctl, volatile u32 *flag): traces a jump to itself, until INIT. */
+	.globl ap_spin
+ap_spin:
+	mov %rsi, %r8
+	mov $MSR_RTIT_CTL_NR, %ecx
+	mov %rdi, %rax
+	mov %rdi, %rdx
+	shr $32, %rdx
+	wrmsr
+	movl $1, (%r8)
+MARK ap_spin_insn
+	jmp ap_spin_insn
 
 SNIPPET smi_apm
 	TRACE_ON smi_apm

@@ -5,7 +5,7 @@
  * it can be saved and restored meanwhile. Nothing that it does or prints
  * depends on time.
  *
- * Command line: rounds=N, marks=N (how often it tells), scenario=topa|single|filter
+ * Command line: rounds=N, marks=N (how often it tells), scenario=topa|single|filter|pmi
  */
 #include "pattern.h"
 #include "pt.h"
@@ -37,7 +37,25 @@
 static const u8 regions_a[] = { 0, 0, 1, 2, 3, 3, 4, 5, 6 };
 static const u8 regions_b[] = { 7, 0, 8, 8, 9, 10, 11, 11, 12 };
 
+/* With PMIs, regions of one size, so that one is full before each mark. */
+#define PMI_REGIONS	128
+#define PMI_REGION_SIZE	4
+
 static u64 at = TRACE_BASE;
+
+static u64 output_topa_pmi(void)
+{
+	u64 *entry = (u64 *)TABLE_A;
+
+	for (u32 i = 0; i < PMI_REGIONS; i++) {
+		*entry++ = at | FIELD_PREP(TOPA_SIZE, PMI_REGION_SIZE) | TOPA_INT;
+		at += TOPA_SIZE_BYTES(PMI_REGION_SIZE);
+	}
+	*entry = TABLE_A | TOPA_END;
+	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE_A);
+	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	return CTL_TOPA;
+}
 
 static void fill_table(u64 table, const u8 *sizes, u32 n, u64 next)
 {
@@ -89,7 +107,10 @@ static u64 control(void)
 {
 	u64 ctl = CTL_TRACE_OS;
 
-	ctl |= scenario("single") ? output_single() : output_topa();
+	if (scenario("single"))
+		ctl |= output_single();
+	else
+		ctl |= scenario("pmi") ? output_topa_pmi() : output_topa();
 	if (scenario("filter"))
 		ctl |= filter();
 	if (has(CAP_PTWRITE))
@@ -126,13 +147,16 @@ static void report_others(void)
 	print("last branch records: 0x%lx\n", sum);
 }
 
-static u64 work(u64 rounds, u64 marks)
+static u64 work(u64 rounds, u64 marks, u64 ctl)
 {
 	u64 sum = 0, mark = 0;
 
 	for (u64 i = 0; i < rounds; i++) {
-		if (i >= mark * rounds / marks)
+		if (i >= mark * rounds / marks) {
 			print("mark %lu\n", mark++);
+			if (i && scenario("pmi"))
+				pmi_wait(ctl);
+		}
 		sum = sum * 31 + pattern_round();
 	}
 	return sum;
@@ -151,9 +175,13 @@ void __attribute__((noreturn)) main(const void *start_info)
 	pattern_init(has(CAP_PTWRITE));
 	ctl = control();
 
-	counters_start();
+	/* A wait for an interrupt depends on time. */
+	if (scenario("pmi"))
+		pmi_init();
+	else
+		counters_start();
 	wrmsr(MSR_RTIT_CTL, ctl);
-	sum = work(cmdline_num("rounds", 1000), cmdline_num("marks", 1));
+	sum = work(cmdline_num("rounds", 1000), cmdline_num("marks", 1), ctl);
 	wrmsr(MSR_RTIT_CTL, ctl & ~CTL_TRACEEN);
 	counters_stop();
 

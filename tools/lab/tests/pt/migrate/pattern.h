@@ -12,4 +12,9 @@ u64 pattern_round(void);
 /* Some of the functions lie between these, which the linker defines: a range for the IP filter. */
 extern const u8 __start_ranged[], __stop_ranged[];
 
+/* pmi.c */
+void pmi_init(void);
+/* Lets the PMI come that is on its way; tracing with @ctl goes on thereafter. */
+void pmi_wait(u64 ctl);
+
 #endif

@@ -181,11 +181,6 @@ static bool lbr_is_address(uint32_t msr)
     return msr >= MSR_LASTBRANCH_FROM && msr < MSR_LASTBRANCH_TO + LBR_DEPTH;
 }
 
-static bool lbr_canonical(CPUX86State *env, uint64_t addr)
-{
-    return sextract64(addr, 0, cpu_x86_virtual_addr_width(env)) == addr;
-}
-
 static enum perfmon_access debugctl_write(CPUX86State *env, uint64_t val)
 {
     uint64_t valid = DEBUGCTL_VALID;
@@ -226,7 +221,8 @@ enum perfmon_access lbr_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     if (!reg || !lbr_present(env)) {
         return PERFMON_NOT_MINE;
     }
-    if ((val & ~valid) || (lbr_is_address(msr) && !lbr_canonical(env, val))) {
+    if ((val & ~valid) ||
+        (lbr_is_address(msr) && !perfmon_canonical(env, val))) {
         return PERFMON_GP;
     }
     *reg = val;

@@ -16,8 +16,8 @@
 #include "pt_regs.h"
 
 #define MSR_PLATFORM_INFO   0xce
-/* Maximum non-turbo ratio, in units of 100 MHz */
-#define PLATFORM_RATIO      25
+/* Maximum non-turbo ratio, in units of the bus clock */
+#define PLATFORM_INFO_RATIO_SHIFT   8
 
 int64_t perfmon_clock_ns(CPUX86State *env)
 {
@@ -38,7 +38,16 @@ int64_t perfmon_clock_ns(CPUX86State *env)
 
 uint64_t perfmon_read_tsc(CPUX86State *env)
 {
-    return muldiv64(perfmon_clock_ns(env), TSC_PER_CRYSTAL, CRYSTAL_NS);
+    uint64_t ns = perfmon_clock_ns(env);
+
+    /* By constants, for this is done with each packet of a trace. */
+    return ns / CRYSTAL_NS * TSC_PER_CRYSTAL +
+           ns % CRYSTAL_NS * TSC_PER_CRYSTAL / CRYSTAL_NS;
+}
+
+bool perfmon_canonical(CPUX86State *env, uint64_t addr)
+{
+    return sextract64(addr, 0, cpu_x86_virtual_addr_width(env)) == addr;
 }
 
 static bool perfmon_present(CPUX86State *env)
@@ -89,11 +98,53 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
            (!pt_present(env) || pt_config_check(cpu, errp));
 }
 
+static void perfmon_timers(X86CPU *cpu, void (*action)(QEMUTimer *timer))
+{
+    if (cpu->pt.pmi_timer) {
+        action(cpu->pt.pmi_timer);
+    }
+    if (cpu->pmu_ref_timer) {
+        action(cpu->pmu_ref_timer);
+    }
+}
+
+void perfmon_unrealize(X86CPU *cpu)
+{
+    perfmon_timers(cpu, timer_free);
+    cpu->pt.pmi_timer = NULL;
+    cpu->pmu_ref_timer = NULL;
+}
+
 void perfmon_reset(CPUX86State *env)
 {
+    perfmon_timers(env_archcpu(env), timer_del);
     pt_reset(env);
     pmu_reset(env);
     perfmon_update_flags(env);
+}
+
+static uint64_t perfmon_from_ip(CPUX86State *env, PerfmonFrom from)
+{
+    return from.eip + (pt_config(env)->lip ? from.cs_base : 0);
+}
+
+void perfmon_init(CPUX86State *env, PerfmonFrom from)
+{
+    bool wait = !cpu_is_bsp(env_archcpu(env));
+
+    if (!perfmon_present(env)) {
+        return;
+    }
+    pt_init(env, perfmon_from_ip(env, from), wait);
+    pt_pmi_arm(env);
+    pmu_init(env, wait);
+    perfmon_update_flags(env);
+}
+
+void perfmon_sipi(CPUX86State *env)
+{
+    /* What the interrupt loaded CS with is its vector and eight zeros. */
+    pt_sipi(env, env->segs[R_CS].selector >> 8);
 }
 
 void perfmon_update_flags(CPUX86State *env)
@@ -114,7 +165,7 @@ enum perfmon_access perfmon_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
         return PERFMON_NOT_MINE;
     }
     if (msr == MSR_PLATFORM_INFO) {
-        *val = PLATFORM_RATIO << 8;
+        *val = TSC_BUS_RATIO << PLATFORM_INFO_RATIO_SHIFT;
         return PERFMON_OK;
     }
     if (pt_present(env)) {
@@ -126,7 +177,8 @@ enum perfmon_access perfmon_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
     return access == PERFMON_NOT_MINE ? lbr_rdmsr(env, msr, val) : access;
 }
 
-enum perfmon_access perfmon_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
+enum perfmon_access perfmon_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
+                                  unsigned len)
 {
     enum perfmon_access access = PERFMON_NOT_MINE;
 
@@ -134,7 +186,7 @@ enum perfmon_access perfmon_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
         return PERFMON_NOT_MINE;
     }
     if (pt_present(env)) {
-        access = pt_wrmsr(env, msr, val);
+        access = pt_wrmsr(env, msr, val, env->eip + len);
     }
     if (access == PERFMON_NOT_MINE) {
         access = pmu_wrmsr(env, msr, val);
@@ -166,9 +218,14 @@ void helper_perfmon_far_inline(CPUX86State *env, target_ulong eip,
 void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
                       enum perfmon_far kind, int vector)
 {
-    uint64_t ip = from.eip + (pt_config(env)->lip ? from.cs_base : 0);
+    unsigned int1_len = env->perfmon_int1_len;
 
-    pt_far(env, ip, kind, vector);
+    env->perfmon_int1_len = 0;
+    if (int1_len && kind == PERFMON_FAR_FAULT && vector == EXCP01_DB) {
+        kind = PERFMON_FAR_INT1;
+        from.eip -= int1_len;
+    }
+    pt_far(env, perfmon_from_ip(env, from), kind, vector);
     if (pmu_active(env)) {
         pmu_far(env, from.eip, kind, vector);
     }

@@ -46,16 +46,22 @@ enum perfmon_branch {
  * enum perfmon_far - kind of a far transfer
  * @PERFMON_FAR_INSN: far CALL, JMP, RET, SYSCALL, SYSRET, SYSENTER, SYSEXIT
  * @PERFMON_FAR_IRET: IRET
- * @PERFMON_FAR_SOFTINT: INT n, INT3, INTO, INT1
+ * @PERFMON_FAR_SOFTINT: INT n, INT3, INTO
+ * @PERFMON_FAR_INT1: INT1, a software interrupt that is a debug exception
  * @PERFMON_FAR_FAULT: exception
  * @PERFMON_FAR_IRQ: external interrupt or NMI
+ * @PERFMON_FAR_INIT: INIT
+ * @PERFMON_FAR_SIPI: start-up interrupt
  */
 enum perfmon_far {
     PERFMON_FAR_INSN,
     PERFMON_FAR_IRET,
     PERFMON_FAR_SOFTINT,
+    PERFMON_FAR_INT1,
     PERFMON_FAR_FAULT,
     PERFMON_FAR_IRQ,
+    PERFMON_FAR_INIT,
+    PERFMON_FAR_SIPI,
 };
 
 /* What an MSR handler says. */
@@ -89,6 +95,9 @@ int64_t perfmon_clock_ns(CPUX86State *env);
  */
 uint64_t perfmon_read_tsc(CPUX86State *env);
 
+/* Is @addr canonical for this CPU's linear-address width? */
+bool perfmon_canonical(CPUX86State *env, uint64_t addr);
+
 /* CPUID leaves 0AH, 14H and 15H.  False: not handled here. */
 bool perfmon_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
                    uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
@@ -96,14 +105,19 @@ bool perfmon_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
 /* Checks and completes the properties of a CPU that is being realized. */
 bool perfmon_realize(X86CPU *cpu, Error **errp);
 
+void perfmon_unrealize(X86CPU *cpu);
+
 /* After the other state of the CPU was reset. */
 void perfmon_reset(CPUX86State *env);
 
-/* RDMSR and WRMSR; ECX and EDX:EAX were taken apart by the caller. */
+/*
+ * RDMSR and WRMSR; ECX and EDX:EAX were taken apart by the caller.  EIP is
+ * that of the instruction, @len its length.
+ */
 enum perfmon_access perfmon_rdmsr(CPUX86State *env, uint32_t msr,
                                   uint64_t *val);
 enum perfmon_access perfmon_wrmsr(CPUX86State *env, uint32_t msr,
-                                  uint64_t val);
+                                  uint64_t val, unsigned len);
 
 /* What a saved machine carries. */
 extern const VMStateDescription vmstate_perfmon;
@@ -119,14 +133,18 @@ typedef struct PerfmonFrom {
 
 static inline PerfmonFrom perfmon_from(CPUX86State *env)
 {
-    return (PerfmonFrom) { env->eip, env->segs[R_CS].base };
+    /* 64-bit code has no base, whatever the descriptor says. */
+    bool flat = env->hflags & HF_CS64_MASK;
+
+    return (PerfmonFrom) { env->eip, flat ? 0 : env->segs[R_CS].base };
 }
 
 void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
                       enum perfmon_far kind, int vector);
 void perfmon_mov_cr3_slow(CPUX86State *env, target_ulong next_ip);
-void perfmon_halt_slow(CPUX86State *env, bool halt);
+void perfmon_hlt_slow(CPUX86State *env, unsigned len);
 void perfmon_mwait_slow(CPUX86State *env, unsigned len);
+void perfmon_wake_slow(CPUX86State *env);
 
 /**
  * perfmon_far - report a far transfer that is complete
@@ -156,14 +174,26 @@ static inline void perfmon_mov_cr3(CPUX86State *env, target_ulong next_ip)
 }
 
 /**
- * perfmon_halt - the CPU goes to sleep by HLT, or wakes up
- * @env: CPU state; EIP is behind the HLT
- * @halt: sleep, otherwise wake
+ * perfmon_int1 - an INT1 is about to raise its debug exception
+ * @env: CPU state; EIP is behind the INT1
+ * @len: length of the instruction
  */
-static inline void perfmon_halt(CPUX86State *env, bool halt)
+static inline void perfmon_int1(CPUX86State *env, unsigned len)
 {
     if (unlikely(env->perfmon_active)) {
-        perfmon_halt_slow(env, halt);
+        env->perfmon_int1_len = len;
+    }
+}
+
+/**
+ * perfmon_hlt - a HLT is about to put the CPU to sleep
+ * @env: CPU state; EIP is behind the HLT
+ * @len: length of the instruction
+ */
+static inline void perfmon_hlt(CPUX86State *env, unsigned len)
+{
+    if (unlikely(env->perfmon_active)) {
+        perfmon_hlt_slow(env, len);
     }
 }
 
@@ -178,6 +208,23 @@ static inline void perfmon_mwait(CPUX86State *env, unsigned len)
         perfmon_mwait_slow(env, len);
     }
 }
+
+/* The CPU wakes up. */
+static inline void perfmon_wake(CPUX86State *env)
+{
+    if (unlikely(env->perfmon_active)) {
+        perfmon_wake_slow(env);
+    }
+}
+
+/**
+ * perfmon_init - INIT has been done
+ * @env: CPU state, already that after INIT, with what INIT preserves
+ * @from: the interrupted place
+ */
+void perfmon_init(CPUX86State *env, PerfmonFrom from);
+/* A start-up interrupt was taken or ignored; CS is loaded. */
+void perfmon_sipi(CPUX86State *env);
 
 /* System management mode is entered (SMM bit not yet set), or left. */
 void perfmon_smi(CPUX86State *env);

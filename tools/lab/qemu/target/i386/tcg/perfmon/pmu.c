@@ -24,31 +24,12 @@
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "hw/i386/apic.h"
+#include "accel/tcg/internal-common.h"
 #include "lbr.h"
 #include "pmu.h"
+#include "pmu_regs.h"
 #include "predict.h"
 #include "pt_regs.h"
-
-#define COUNTER_RANGE           BIT_ULL(PMU_COUNTER_WIDTH)
-
-/* IA32_PERFEVTSELx */
-#define EVTSEL_EVENT(evtsel)    extract64(evtsel, 0, 8)
-#define EVTSEL_UMASK(evtsel)    extract64(evtsel, 8, 8)
-#define EVTSEL_USR              BIT_ULL(16)
-#define EVTSEL_OS               BIT_ULL(17)
-#define EVTSEL_EDGE             BIT_ULL(18)
-#define EVTSEL_INT              BIT_ULL(20)
-#define EVTSEL_EN               BIT_ULL(22)
-#define EVTSEL_INV              BIT_ULL(23)
-#define EVTSEL_CMASK(evtsel)    extract64(evtsel, 24, 8)
-
-/* IA32_FIXED_CTR_CTRL, four bits a counter */
-#define FIXED_CTRL_WIDTH        4
-#define FIXED_CTRL_OS           BIT(0)
-#define FIXED_CTRL_USR          BIT(1)
-#define FIXED_CTRL_PMI          BIT(3)
-
-#define GLOBAL_FIXED_SHIFT      32
 
 #define SRC(source)             BIT(source)
 #define BRANCH(kind)            BIT(PMU_SRC_BRANCH + (kind))
@@ -137,7 +118,7 @@ static void pmu_apply_cmask(PMUCounter *c, uint64_t evtsel)
 static PMUCounter pmu_decode_gp(uint64_t evtsel)
 {
     PMUCounter c = { .pmi = evtsel & EVTSEL_INT };
-    uint8_t event = EVTSEL_EVENT(evtsel);
+    uint8_t event = evtsel & EVTSEL_EVENT;
     uint8_t umask = EVTSEL_UMASK(evtsel);
 
     c.modes = (evtsel & EVTSEL_OS ? BIT(PMU_MODE_OS) : 0) |
@@ -234,11 +215,11 @@ static void pmu_set_limits(CPUX86State *env)
     }
 }
 
-void pmu_configure(CPUX86State *env)
+/* What the counters count, from their registers. */
+static void pmu_decode_all(CPUX86State *env)
 {
     PMUState *pmu = &env->pmu;
     uint32_t clocks = SRC(PMU_SRC_INSN) | SRC(PMU_SRC_REF);
-    bool ref_used = pmu->ref_used;
 
     pmu->insn_modes = 0;
     pmu->branch_modes = 0;
@@ -254,12 +235,34 @@ void pmu_configure(CPUX86State *env)
         pmu->ref_used |= all & SRC(PMU_SRC_REF);
         pmu->miss_used |= all & MISS_OF(BRANCH_ALL);
     }
+}
+
+void pmu_configure(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+    bool ref_used = pmu->ref_used;
+
+    pmu_decode_all(env);
     if (pmu->ref_used && !ref_used) {
         pmu->ref_start = perfmon_read_tsc(env);
     }
     pmu->mode = pmu_mode(env);
     memcpy(pmu->seen, pmu->now, sizeof(pmu->seen));
     pmu_set_limits(env);
+}
+
+void pmu_resume(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+
+    pmu_decode_all(env);
+    for (int mode = 0; mode < PMU_MODES; mode++) {
+        pmu->limit[mode] = pmu->now[mode][PMU_SRC_INSN];
+    }
+    pmu->branch_budget = 1;
+    if (pmu->ref_used && !pmu->halted) {
+        pmu_arm_ref(env, 0);
+    }
 }
 
 uint32_t pmu_tb_flags(CPUX86State *env, int cpl)
@@ -283,8 +286,9 @@ bool pmu_update_active(CPUX86State *env)
 {
     PMUState *pmu = &env->pmu;
 
+    /* Asleep: to be told of the end of it. */
     pmu->active = pmu->insn_modes || pmu->branch_modes || pmu->ref_used ||
-                  lbr_enabled(env);
+                  lbr_enabled(env) || pmu->halted;
     pmu->predict = pmu->miss_used || lbr_enabled(env);
     return pmu->active;
 }
@@ -398,18 +402,19 @@ void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     PMUState *pmu = &env->pmu;
     enum pmu_mode mode = pmu_mode(env);
 
+    bool exception = kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_INT1;
+
     if (kind != PERFMON_FAR_FAULT && kind != PERFMON_FAR_IRQ) {
         pmu->now[pmu->mode][PMU_SRC_BRANCH + PMU_BRANCH_FAR]++;
         pmu->branch_budget--;
     }
     lbr_far(env, from);
-    if (kind == PERFMON_FAR_FAULT && vector == EXCP01_DB) {
+    if (exception && vector == EXCP01_DB) {
         lbr_debug_exception(env);
     }
-    if (mode != pmu->mode || pmu->halted || !pmu->branch_budget) {
+    if (mode != pmu->mode || !pmu->branch_budget) {
         pmu_fold(env);
         pmu->mode = mode;
-        pmu->halted = false;
     }
 }
 
@@ -417,6 +422,33 @@ void pmu_halt(CPUX86State *env)
 {
     pmu_fold(env);
     env->pmu.halted = true;
+}
+
+void pmu_wake(CPUX86State *env)
+{
+    if (env->pmu.halted) {
+        /* Nothing counts while halted, so this but moves the clock's start. */
+        pmu_fold(env);
+        env->pmu.halted = false;
+        pmu_set_limits(env);
+        perfmon_update_flags(env);
+    }
+}
+
+void pmu_init(CPUX86State *env, bool wait)
+{
+    pmu_fold(env);
+    env->pmu.mode = pmu_mode(env);
+    env->pmu.halted = wait;
+    pmu_set_limits(env);
+}
+
+/* Flags of a block of @insns instructions, or of what is less by debugging. */
+static uint32_t pmu_short_block(CPUState *cs, uint32_t insns)
+{
+    uint32_t cflags = curr_cflags(cs);
+
+    return cflags & CF_COUNT_MASK ? cflags : cflags | insns;
 }
 
 /*
@@ -435,7 +467,7 @@ void helper_perfmon_limit(CPUX86State *env)
     if (now >= pmu->limit[mode]) {
         pmu_fold(env);
     } else {
-        cs->cflags_next_tb = cs->tcg_cflags | (pmu->limit[mode] - now);
+        cs->cflags_next_tb = pmu_short_block(cs, pmu->limit[mode] - now);
     }
     cpu_loop_exit_noexc(cs);
 }

@@ -46,6 +46,12 @@ static inline bool pmu_active(CPUX86State *env)
 void pmu_fold(CPUX86State *env);
 /* After a change of what is counted; fold first. */
 void pmu_configure(CPUX86State *env);
+/*
+ * After loading: what is loaded was not folded, for that may interrupt, and
+ * the interrupt would miss the saved local APIC.  The first that comes due in
+ * the running machine does so.
+ */
+void pmu_resume(CPUX86State *env);
 
 /**
  * pmu_raise - set status bits and interrupt
@@ -88,8 +94,11 @@ static inline void pmu_branch(CPUX86State *env, target_ulong from,
 void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
              int vector);
 
-/* The processor stops executing instructions until the next interrupt. */
+/* The processor stops executing instructions, until pmu_wake(). */
 void pmu_halt(CPUX86State *env);
+void pmu_wake(CPUX86State *env);
+/* INIT was taken.  @wait: the processor stands until a start-up interrupt. */
+void pmu_init(CPUX86State *env, bool wait);
 
 /* The block was left before @insns of its instructions retired. */
 static inline void pmu_uncount(CPUX86State *env, uint32_t tb_flags,
@@ -100,8 +109,6 @@ static inline void pmu_uncount(CPUX86State *env, uint32_t tb_flags,
     env->pmu.now[usr ? PMU_MODE_USR : PMU_MODE_OS][PMU_SRC_INSN] -= insns;
 }
 
-/* The counters are complete in what is saved; nothing is lost by loading. */
-void pmu_pre_save(CPUX86State *env);
 void pmu_post_load(CPUX86State *env);
 
 extern const VMStateDescription vmstate_pmu;

@@ -13,6 +13,7 @@
 #include "system/tcg.h"
 #include "lbr.h"
 #include "pmu.h"
+#include "pmu_regs.h"
 #include "predict.h"
 
 #define PMU_VERSION             4
@@ -27,19 +28,9 @@
 #define MSR_PERF_GLOBAL_SET     0x391
 #define MSR_PERF_GLOBAL_INUSE   0x392
 
-/* IA32_PERFEVTSELx: all of the low half, the rest is for transactions */
-#define EVTSEL_VALID            MAKE_64BIT_MASK(0, 32)
-#define EVTSEL_EVENT            MAKE_64BIT_MASK(0, 8)
-#define EVTSEL_INT              BIT_ULL(20)
+/* IA32_PERFEVTSELx: the event of mispredicted branches */
 #define EVTSEL_EVENT_MISS       0xc5
 
-#define FIXED_CTRL_WIDTH        4
-#define FIXED_CTRL_VALID        MAKE_64BIT_MASK(0, FIXED_CTRL_WIDTH * \
-                                                   PMU_NUM_FIXED)
-#define FIXED_CTRL_ENABLE       3
-#define FIXED_CTRL_PMI          BIT(3)
-
-#define GLOBAL_FIXED_SHIFT      32
 #define GLOBAL_GP               MAKE_64BIT_MASK(0, PMU_NUM_GP)
 #define GLOBAL_COUNTERS         (GLOBAL_GP | \
                                  MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, \
@@ -51,12 +42,13 @@
                                  PMU_STATUS_OVF_UNCORE | PMU_STATUS_OVF_BUF)
 #define GLOBAL_RESET_VALID      (GLOBAL_SET_VALID | PMU_STATUS_COND_CHGD)
 
-#define COUNTER_MASK            MAKE_64BIT_MASK(0, PMU_COUNTER_WIDTH)
-
 /* IA32_MISC_ENABLE: there are counters, but no BTS and no PEBS. */
 #define MISC_ENABLE_EMON        BIT_ULL(7)
 #define MISC_ENABLE_NO_BTS      BIT_ULL(11)
 #define MISC_ENABLE_NO_PEBS     BIT_ULL(12)
+
+/* No total of a real machine comes to this. */
+#define PMU_TOTAL_MAX           MAKE_64BIT_MASK(60, 4)
 
 /* RDPMC's index */
 #define RDPMC_FIXED             BIT(30)
@@ -309,36 +301,55 @@ static bool pmu_needed(void *opaque)
     return tcg_enabled() && cpu->enable_pmu;
 }
 
-void pmu_pre_save(CPUX86State *env)
+static void pmu_mask(uint64_t *reg, unsigned n, uint64_t valid)
 {
-    if (pmu_present(env)) {
-        pmu_fold(env);
+    while (n--) {
+        reg[n] &= valid;
     }
 }
 
 void pmu_post_load(CPUX86State *env)
 {
-    env->pmu.ref_used = false;
-    pmu_configure(env);
+    /* A damaged file must not bring what WRMSR refuses. */
+    pmu_mask(env->msr_gp_counters, PMU_NUM_GP, COUNTER_MASK);
+    pmu_mask(env->msr_fixed_counters, PMU_NUM_FIXED, COUNTER_MASK);
+    pmu_mask(env->msr_gp_evtsel, PMU_NUM_GP, EVTSEL_VALID);
+    env->msr_fixed_ctr_ctrl &= FIXED_CTRL_VALID;
+    env->msr_global_ctrl &= GLOBAL_COUNTERS;
+    pmu_resume(env);
 }
 
-/* A damaged file must not lead out of the arrays. */
+/*
+ * A damaged file must not lead out of the arrays, nor to totals that run over
+ * with the next instruction, where no limit would ever be in the future.
+ */
 static int pmu_state_check(void *opaque, int version_id)
 {
     X86CPU *cpu = opaque;
+    const PMUState *pmu = &cpu->env.pmu;
+    uint64_t all = 0;
 
-    return cpu->env.pmu.predictor.ret_top < PREDICT_RETURNS ? 0 : -EINVAL;
+    for (int mode = 0; mode < PMU_MODES; mode++) {
+        for (int src = 0; src < PMU_SOURCES; src++) {
+            all |= pmu->now[mode][src] | pmu->seen[mode][src];
+        }
+    }
+    return all & PMU_TOTAL_MAX || pmu->mode >= PMU_MODES ||
+           pmu->predictor.ret_top >= PREDICT_RETURNS ? -EINVAL : 0;
 }
 
 const VMStateDescription vmstate_pmu = {
     .name = "cpu/perfmon_pmu",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .needed = pmu_needed,
     .post_load = pmu_state_check,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64_2DARRAY(env.pmu.now, X86CPU, PMU_MODES, PMU_SOURCES),
+        VMSTATE_UINT64_2DARRAY(env.pmu.seen, X86CPU, PMU_MODES, PMU_SOURCES),
+        VMSTATE_UINT64(env.pmu.ref_start, X86CPU),
         VMSTATE_BOOL(env.pmu.halted, X86CPU),
+        VMSTATE_UINT8(env.pmu.mode, X86CPU),
         VMSTATE_UINT8_ARRAY(env.pmu.predictor.cond, X86CPU, PREDICT_COND),
         VMSTATE_UINT64_ARRAY(env.pmu.predictor.target_from, X86CPU,
                              PREDICT_TARGETS),

@@ -4,8 +4,11 @@
  *
  *   pt_cpuid.c    capabilities
  *   pt_msr.c      RTIT MSRs and their #GP rules
- *   pt_trace.c    enables, branches, far transfers, PSB+, overflow
- *   pt_event.c    PTWRITE, power events, event trace
+ *   pt_trace.c    branches, far transfers, begin and end of tracing
+ *   pt_filter.c   enables: CPL, CR3, IP ranges
+ *   pt_event.c    PTWRITE, power events, event trace, SMM
+ *   pt_stream.c   the stream of packets: LastIP, TNT bits, PSB+, overflow
+ *   pt_time.c     packets of time
  *   pt_packet.c   encoding of packets
  *   pt_output.c   ToPA and single-range output
  *
@@ -16,6 +19,7 @@
 
 #include "cpu.h"
 #include "perfmon.h"
+#include "pt_packet.h"
 
 /* No MODE.Exec was sent since PSB, or PT was just enabled. */
 #define PT_MODE_UNKNOWN     0xff
@@ -37,7 +41,8 @@ unsigned pt_ranges(CPUX86State *env);
 
 /* pt_msr.c */
 enum perfmon_access pt_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
-enum perfmon_access pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
+enum perfmon_access pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
+                             target_ulong next_ip);
 
 /* pt_output.c */
 
@@ -50,32 +55,97 @@ bool pt_output_open(CPUX86State *env);
 void pt_output(CPUX86State *env, const uint8_t *packet, size_t len);
 /* Write what is staged; afterwards the MSRs tell the exact position. */
 void pt_output_flush(CPUX86State *env);
+/* Sets the timer of a delayed PMI that is on its way, if one is. */
+void pt_pmi_arm(CPUX86State *env);
 
-/* pt_trace.c */
-void pt_reset(CPUX86State *env);
-void pt_trace_start(CPUX86State *env, target_ulong next_ip);
-void pt_trace_stop(CPUX86State *env, target_ulong ip);
+/* pt_filter.c */
+
+/* ContextEn as CPL and CR3 are now. */
+bool pt_context(CPUX86State *env);
+/* FilterEn after a branch or event that arrived at @ip. */
+bool pt_filter(CPUX86State *env, uint64_t ip);
+bool pt_in_stop(CPUX86State *env, uint64_t ip);
+/* Are IP ranges configured at all? */
+bool pt_has_ranges(CPUX86State *env);
+void pt_set_enables(CPUX86State *env, bool context, bool filter);
 /* Error or Stopped was set: TriggerEn falls without a packet. */
 void pt_trigger_off(CPUX86State *env);
 /* HF_PERFMON_* bits that PT wants in translation blocks of CPL @cpl */
 uint32_t pt_tb_flags(CPUX86State *env, int cpl);
-void pt_near(CPUX86State *env, target_ulong from, target_ulong to,
-             enum perfmon_branch kind, unsigned len);
-void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
-            int vector);
-void pt_mov_cr3(CPUX86State *env, target_ulong next_ip);
 
+/* pt_time.c */
+
+/* The time now, in TSC ticks before the guest's TSC offset. */
+uint64_t pt_now(CPUX86State *env);
+/* Tracing begins. */
+void pt_time_start(CPUX86State *env);
+/* The timing packets that come before any other packet made now. */
+void pt_timing(CPUX86State *env);
+void pt_emit_cyc(CPUX86State *env, uint64_t now);
+/* TSC, TMA, as far as they are enabled. */
+void pt_emit_tsc(CPUX86State *env, uint64_t now);
+void pt_emit_cbr(CPUX86State *env);
+
+/* pt_stream.c */
+
+/* Tracing begins. */
+void pt_stream_start(CPUX86State *env);
+/* What an IP packet carries for EIP @eip: the effective or linear address. */
+uint64_t pt_ip(CPUX86State *env, target_ulong eip);
+void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len);
+void pt_emit_ip(CPUX86State *env, enum pt_ip_packet type, uint64_t ip);
+/* A FUP with @ip. */
+void pt_emit_fup(CPUX86State *env, uint64_t ip);
+/* A TIP; fault injection may falsify it. */
+void pt_tip(CPUX86State *env, uint64_t ip);
+void pt_emit_pgd_no_ip(CPUX86State *env);
+void pt_emit_pip(CPUX86State *env);
+/* Does the reader not know the mode? */
+bool pt_mode_news(CPUX86State *env);
+/* MODE.Exec, unless the reader knows the mode. */
+void pt_emit_mode(CPUX86State *env);
+void pt_emit_psb(CPUX86State *env, uint64_t ip);
+void pt_flush_tnt(CPUX86State *env);
+/* All that is older than an event at @ip, but for PSB+. */
+void pt_flush_older(CPUX86State *env, uint64_t ip);
 /*
  * Before the packets of an event: everything that is older goes out first
  * (TNT bits, timing packets, the end of an overflow, a PSB+ that is due).
  * @ip is the address of the instruction that the event belongs to.
  */
 void pt_event_begin(CPUX86State *env, uint64_t ip);
-/* A FUP with @ip. */
-void pt_emit_fup(CPUX86State *env, uint64_t ip);
-/* What an IP packet carries for EIP @eip: the effective or linear address. */
-uint64_t pt_ip(CPUX86State *env, target_ulong eip);
-void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len);
+/*
+ * Something is due before the near branch at @ip.  True: the branch is to be
+ * recorded; false: it is lost in an overflow.
+ */
+bool pt_attention(CPUX86State *env, uint64_t ip);
+
+static inline void pt_tnt(CPUX86State *env, bool taken)
+{
+    PTState *pt = &env->pt;
+
+    pt->tnt = pt->tnt << 1 | taken;
+    if (unlikely(++pt->tnt_count >= pt->tnt_limit)) {
+        pt_flush_tnt(env);
+    }
+}
+
+/* pt_trace.c */
+
+void pt_reset(CPUX86State *env);
+/* TraceEn is set: by RSM, or by WRMSR. */
+void pt_trace_start(CPUX86State *env, target_ulong next_ip, bool rsm);
+/* TraceEn is cleared: by an SMI, or by WRMSR. */
+void pt_trace_stop(CPUX86State *env, target_ulong ip, bool smi);
+void pt_near(CPUX86State *env, target_ulong from, target_ulong to,
+             enum perfmon_branch kind, unsigned len);
+void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
+            int vector);
+void pt_mov_cr3(CPUX86State *env, target_ulong next_ip);
+/* INIT; @wait: the processor waits for a start-up interrupt. */
+void pt_init(CPUX86State *env, target_ulong from, bool wait);
+/* A start-up interrupt has come. */
+void pt_sipi(CPUX86State *env, uint8_t vector);
 
 /* pt_event.c */
 
@@ -86,5 +156,8 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len);
  */
 void pt_event_far(CPUX86State *env, uint64_t from, enum perfmon_far kind,
                   int vector, bool context_after);
+/* Likewise of an SMI at @ip, and of an RSM that sets TraceEn. */
+void pt_event_smi(CPUX86State *env, uint64_t ip);
+void pt_event_rsm(CPUX86State *env);
 
 #endif

@@ -20,11 +20,12 @@ unsigned pt_ranges(CPUX86State *env)
     return pt_config(env)->ipfilter ? pt_config(env)->ranges : 0;
 }
 
+/* IP filtering is to have one range or more (SDM 33.3.1). */
 static uint32_t pt_cpuid_0_ebx(const PTConfig *pt)
 {
     return (pt->cr3filter ? PT_CPUID_CR3FILTER : 0) |
            (pt->psbcyc ? PT_CPUID_PSBCYC : 0) |
-           (pt->ipfilter ? PT_CPUID_IPFILTER : 0) |
+           (pt->ipfilter && pt->ranges ? PT_CPUID_IPFILTER : 0) |
            (pt->mtc ? PT_CPUID_MTC : 0) |
            (pt->ptwrite ? PT_CPUID_PTWRITE : 0) |
            (pt->powerev ? PT_CPUID_POWEREV : 0) |
@@ -36,7 +37,7 @@ static uint32_t pt_cpuid_0_ebx(const PTConfig *pt)
 static uint32_t pt_cpuid_0_ecx(const PTConfig *pt)
 {
     return (pt->topa ? PT_CPUID_TOPA : 0) |
-           (pt->multi ? PT_CPUID_MULTI : 0) |
+           (pt->topa && pt->multi ? PT_CPUID_MULTI : 0) |
            (pt->single ? PT_CPUID_SINGLE : 0) |
            (pt->lip ? PT_CPUID_LIP : 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Intel PT model: packets that software or events make beside control flow:
- * PTWRITE (SDM 33.2.3), event trace (33.2.4), power events (33.2.5), SMM.
+ * PTWRITE (SDM 33.2.3), event trace (33.2.4), power events (33.2.5), SMM
+ * (33.2.9).
  */
 #include "qemu/osdep.h"
 #include "cpu.h"
@@ -15,7 +16,6 @@
 #define PT_CSTATE_HLT       1
 /* PWRX wake reason: an interrupt */
 #define PT_WAKE_INTERRUPT   BIT(0)
-#define HLT_LEN             1
 /* EAX of MWAIT: sub-state below, C-state above */
 #define MWAIT_STATE_SHIFT   4
 
@@ -44,35 +44,61 @@ void helper_perfmon_ptwrite(CPUX86State *env, target_ulong from, uint64_t val,
     }
 }
 
-/* IRET: the IP is told only where no TIP can be expected to. */
-static void pt_event_iret(CPUX86State *env, uint64_t from, bool leaves)
+void helper_perfmon_iflag(CPUX86State *env, target_ulong eip)
+{
+    PTState *pt = &env->pt;
+    uint64_t ip = pt_ip(env, eip);
+
+    if (pt->packet_en && env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN &&
+        pt_mode_news(env)) {
+        /* A PSB+ would tell the new flag as if it had always been so. */
+        pt_flush_older(env, ip);
+        pt_emit_mode(env);
+        pt_emit_fup(env, ip);
+    }
+}
+
+static void pt_emit_cfe(CPUX86State *env, enum pt_cfe type, uint8_t vector,
+                        bool ip)
 {
     uint8_t packet[PT_PACKET_MAX];
 
-    pt_emit(env, packet, pt_packet_cfe(packet, PT_CFE_IRET, 0, leaves));
+    pt_emit(env, packet, pt_packet_cfe(packet, type, vector, ip));
+}
+
+/* IRET: the IP is told only where no TIP can be expected to. */
+static void pt_event_iret(CPUX86State *env, uint64_t from, bool leaves)
+{
+    pt_emit_cfe(env, PT_CFE_IRET, 0, leaves);
     if (leaves) {
         pt_emit_fup(env, from);
     }
 }
 
 /*
- * Interrupts and exceptions: with PacketEn the FUP of the control flow comes
- * behind and tells the IP.
+ * What comes between two instructions: with PacketEn the FUP of the control
+ * flow comes behind and tells the IP.
  */
-static void pt_event_intr(CPUX86State *env, uint64_t from,
-                          enum perfmon_far kind, int vector)
+static void pt_event_async(CPUX86State *env, enum pt_cfe type, uint64_t from,
+                           uint8_t vector)
 {
     PTState *pt = &env->pt;
     bool fup = pt->context_en && pt->filter_en && !pt->packet_en;
-    uint8_t packet[PT_PACKET_MAX];
 
-    if (kind == PERFMON_FAR_FAULT && vector == EXCP0E_PAGE) {
-        pt_emit(env, packet, pt_packet_evd(packet, PT_EVD_CR2, env->cr[2]));
-    }
-    pt_emit(env, packet, pt_packet_cfe(packet, PT_CFE_INTR, vector, fup));
+    pt_emit_cfe(env, type, vector, fup);
     if (fup) {
         pt_emit_fup(env, from);
     }
+}
+
+static void pt_event_fault(CPUX86State *env, uint64_t from, uint8_t vector)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    if (vector == EXCP0E_PAGE) {
+        pt_emit(env, packet, pt_packet_evd(packet, PT_EVD_CR2, env->cr[2]));
+    }
+    pt_event_async(env, PT_CFE_INTR, from, vector);
 }
 
 void pt_event_far(CPUX86State *env, uint64_t from, enum perfmon_far kind,
@@ -88,13 +114,38 @@ void pt_event_far(CPUX86State *env, uint64_t from, enum perfmon_far kind,
     case PERFMON_FAR_IRET:
         pt_event_iret(env, from, pt->packet_en && !context_after);
         break;
-    case PERFMON_FAR_SOFTINT:
     case PERFMON_FAR_FAULT:
+        pt_event_fault(env, from, vector);
+        break;
+    case PERFMON_FAR_SOFTINT:
+    case PERFMON_FAR_INT1:
     case PERFMON_FAR_IRQ:
-        pt_event_intr(env, from, kind, vector);
+        pt_event_async(env, PT_CFE_INTR, from, vector);
+        break;
+    case PERFMON_FAR_INIT:
+        pt_event_async(env, PT_CFE_INIT, from, 0);
+        break;
+    case PERFMON_FAR_SIPI:
+        /* There is no instruction that it could be tied to. */
+        pt_emit_cfe(env, PT_CFE_SIPI, vector, false);
         break;
     case PERFMON_FAR_INSN:
         break;
+    }
+}
+
+void pt_event_smi(CPUX86State *env, uint64_t ip)
+{
+    if (env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN && env->pt.context_en) {
+        pt_event_async(env, PT_CFE_SMI, ip, 0);
+    }
+}
+
+void pt_event_rsm(CPUX86State *env)
+{
+    /* As with IRET: where it leads to is the TIP.PGE's to tell. */
+    if (env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN && env->pt.context_en) {
+        pt_emit_cfe(env, PT_CFE_RSM, 0, false);
     }
 }
 
@@ -114,17 +165,28 @@ static void pt_sleep(CPUX86State *env, uint64_t ip, uint8_t state,
     pt->cstate = state;
 }
 
-static void pt_hlt(CPUX86State *env)
+/* Are there packets of power events?  The counters are told, too. */
+static bool pt_power(CPUX86State *env)
 {
-    uint64_t ip = pt_ip(env, env->eip - HLT_LEN);
+    if (pmu_active(env)) {
+        pmu_halt(env);
+    }
+    return env->pt.trigger_en && env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN;
+}
 
-    pt_event_begin(env, ip);
-    pt_sleep(env, ip, PT_CSTATE_HLT, 0);
+void perfmon_hlt_slow(CPUX86State *env, unsigned len)
+{
+    uint64_t ip = pt_ip(env, env->eip - len);
+
+    if (pt_power(env)) {
+        pt_event_begin(env, ip);
+        pt_sleep(env, ip, PT_CSTATE_HLT, 0);
+    }
 }
 
 /*
  * MWAIT: EAX holds the C-state less one, 15 for C0, and the sub-state; ECX the
- * extensions (SDM volume 2).
+ * extensions (SDM volume 2).  A wait in C0 makes no packet (SDM 33.7).
  */
 void perfmon_mwait_slow(CPUX86State *env, unsigned len)
 {
@@ -133,8 +195,7 @@ void perfmon_mwait_slow(CPUX86State *env, unsigned len)
     uint64_t ip = pt_ip(env, env->eip - len);
     uint8_t packet[PT_PACKET_MAX];
 
-    if (!env->pt.trigger_en || !state ||
-        !(env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN)) {
+    if (!pt_power(env) || !state) {
         return;
     }
     pt_event_begin(env, ip);
@@ -145,32 +206,18 @@ void perfmon_mwait_slow(CPUX86State *env, unsigned len)
     pt_sleep(env, ip, state, extract32(hints, 0, MWAIT_STATE_SHIFT));
 }
 
-static void pt_wake(CPUX86State *env)
+void perfmon_wake_slow(CPUX86State *env)
 {
     uint8_t packet[PT_PACKET_MAX];
 
+    pmu_wake(env);
+    if (!env->pt.cstate) {
+        return;
+    }
     pt_event_begin(env, pt_ip(env, env->eip));
     pt_emit(env, packet, pt_packet_pwrx(packet, env->pt.cstate, env->pt.cstate,
                                         PT_WAKE_INTERRUPT));
     env->pt.cstate = 0;
-}
-
-void perfmon_halt_slow(CPUX86State *env, bool halt)
-{
-    PTState *pt = &env->pt;
-
-    if (halt && pmu_active(env)) {
-        pmu_halt(env);
-    }
-    if (!pt->trigger_en || !(env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN)) {
-        return;
-    }
-    if (!halt && pt->cstate) {
-        pt_wake(env);
-    } else if (halt && !pt->cstate) {
-        /* An MWAIT that sleeps has said so before it came here. */
-        pt_hlt(env);
-    }
 }
 
 void perfmon_smi(CPUX86State *env)
@@ -179,7 +226,7 @@ void perfmon_smi(CPUX86State *env)
 
     pt->smi_trace_en = env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN;
     if (pt->smi_trace_en) {
-        pt_trace_stop(env, env->eip);
+        pt_trace_stop(env, env->eip, true);
         env->msr_rtit_ctrl &= ~RTIT_CTL_TRACE_EN;
         perfmon_update_flags(env);
     }
@@ -189,10 +236,15 @@ void perfmon_rsm(CPUX86State *env)
 {
     PTState *pt = &env->pt;
 
+    /* Software in SMM is to clear it before; then nothing happens here. */
+    if (env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN) {
+        pt_trace_stop(env, env->eip, false);
+        env->msr_rtit_ctrl &= ~RTIT_CTL_TRACE_EN;
+    }
     if (pt->smi_trace_en) {
         pt->smi_trace_en = false;
         env->msr_rtit_ctrl |= RTIT_CTL_TRACE_EN;
-        pt_trace_start(env, env->eip);
-        perfmon_update_flags(env);
+        pt_trace_start(env, env->eip, true);
     }
+    perfmon_update_flags(env);
 }

@@ -7,9 +7,6 @@
 #include "pt.h"
 #include "pt_regs.h"
 
-/* WRMSR without prefixes */
-#define WRMSR_LEN           2
-
 /* Bits of RTIT_CTL that this CPU has, given its capabilities. */
 static uint64_t pt_ctl_bits(CPUX86State *env)
 {
@@ -53,10 +50,10 @@ static bool pt_ctl_valid(CPUX86State *env, uint64_t val)
            pt_config(env)->single;
 }
 
-static enum perfmon_access pt_write_ctl(CPUX86State *env, uint64_t val)
+static enum perfmon_access pt_write_ctl(CPUX86State *env, uint64_t val,
+                                        target_ulong next_ip)
 {
     uint64_t old = env->msr_rtit_ctrl;
-    target_ulong next_ip = env->eip + WRMSR_LEN;
 
     if (!pt_ctl_valid(env, val)) {
         return PERFMON_GP;
@@ -65,11 +62,11 @@ static enum perfmon_access pt_write_ctl(CPUX86State *env, uint64_t val)
         if (val & RTIT_CTL_TRACE_EN) {
             return val == old ? PERFMON_OK : PERFMON_GP;
         }
-        pt_trace_stop(env, env->eip);
+        pt_trace_stop(env, env->eip, false);
     }
     env->msr_rtit_ctrl = val;
     if (val & RTIT_CTL_TRACE_EN) {
-        pt_trace_start(env, next_ip);
+        pt_trace_start(env, next_ip, false);
     }
     perfmon_update_flags(env);
     return PERFMON_OK;
@@ -105,11 +102,6 @@ static uint64_t pt_read_status(CPUX86State *env)
                RTIT_STATUS_BYTE_CNT;
     }
     return val;
-}
-
-static bool pt_canonical(uint64_t addr)
-{
-    return sextract64(addr, 0, 48) == (int64_t)addr;
 }
 
 /*
@@ -152,16 +144,24 @@ static bool pt_msr_mine(uint32_t msr)
     }
 }
 
-enum perfmon_access pt_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
+/* Whether @msr is of Intel PT, and then where its value lives. */
+static enum perfmon_access pt_msr_find(CPUX86State *env, uint32_t msr,
+                                       uint64_t **storage)
 {
-    uint64_t *storage;
-
     if (!pt_msr_mine(msr)) {
         return PERFMON_NOT_MINE;
     }
-    storage = pt_present(env) ? pt_msr_storage(env, msr) : NULL;
-    if (!storage) {
-        return PERFMON_GP;
+    *storage = pt_msr_storage(env, msr);
+    return *storage ? PERFMON_OK : PERFMON_GP;
+}
+
+enum perfmon_access pt_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
+{
+    uint64_t *storage;
+    enum perfmon_access access = pt_msr_find(env, msr, &storage);
+
+    if (access != PERFMON_OK) {
+        return access;
     }
     if (msr == MSR_IA32_RTIT_STATUS) {
         *val = pt_read_status(env);
@@ -183,25 +183,23 @@ static bool pt_value_valid(CPUX86State *env, uint32_t msr, uint64_t val)
     case MSR_IA32_RTIT_CR3_MATCH:
         return !(val & RTIT_CR3_RESERVED);
     case MSR_IA32_RTIT_ADDR0_A ... MSR_IA32_RTIT_ADDR3_B:
-        return pt_canonical(val);
+        return perfmon_canonical(env, val);
     default:
         return true;
     }
 }
 
-enum perfmon_access pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
+enum perfmon_access pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
+                             target_ulong next_ip)
 {
     uint64_t *storage;
+    enum perfmon_access access = pt_msr_find(env, msr, &storage);
 
-    if (!pt_msr_mine(msr)) {
-        return PERFMON_NOT_MINE;
-    }
-    storage = pt_present(env) ? pt_msr_storage(env, msr) : NULL;
-    if (!storage) {
-        return PERFMON_GP;
+    if (access != PERFMON_OK) {
+        return access;
     }
     if (msr == MSR_IA32_RTIT_CTL) {
-        return pt_write_ctl(env, val);
+        return pt_write_ctl(env, val, next_ip);
     }
     if (env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN ||
         !pt_value_valid(env, msr, val)) {

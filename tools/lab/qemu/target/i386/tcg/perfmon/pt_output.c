@@ -171,7 +171,13 @@ bool pt_output_open(CPUX86State *env)
 
 static void pt_pmi_on_cpu(CPUState *cs, run_on_cpu_data data)
 {
-    pmu_raise(cpu_env(cs), GLOBAL_STATUS_TOPA_PMI);
+    CPUX86State *env = cpu_env(cs);
+
+    /* A reset may have come between. */
+    if (env->pt.pmi_due) {
+        env->pt.pmi_due = 0;
+        pmu_raise(env, PMU_STATUS_TOPA_PMI);
+    }
 }
 
 static void pt_pmi_timer(void *opaque)
@@ -179,23 +185,33 @@ static void pt_pmi_timer(void *opaque)
     async_run_on_cpu(opaque, pt_pmi_on_cpu, RUN_ON_CPU_NULL);
 }
 
-/* The ToPA PMI; late where fault injection wants it so. */
-static void pt_pmi(CPUX86State *env)
+void pt_pmi_arm(CPUX86State *env)
 {
     X86CPU *cpu = env_archcpu(env);
-    uint64_t delay = cpu->pt.pmi_delay;
 
-    if (!delay) {
-        pmu_raise(env, GLOBAL_STATUS_TOPA_PMI);
+    if (!env->pt.pmi_due) {
         return;
     }
     if (!cpu->pt.pmi_timer) {
         cpu->pt.pmi_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pt_pmi_timer,
                                          env_cpu(env));
     }
+    timer_mod(cpu->pt.pmi_timer, env->pt.pmi_due);
+}
+
+/* The ToPA PMI; late where fault injection wants it so. */
+static void pt_pmi(CPUX86State *env)
+{
+    uint64_t delay = pt_config(env)->pmi_delay;
+
+    if (!delay) {
+        pmu_raise(env, PMU_STATUS_TOPA_PMI);
+        return;
+    }
     /* One that is on its way stands for those that follow before it comes. */
-    if (!timer_pending(cpu->pt.pmi_timer)) {
-        timer_mod(cpu->pt.pmi_timer, perfmon_clock_ns(env) + delay);
+    if (!env->pt.pmi_due) {
+        env->pt.pmi_due = perfmon_clock_ns(env) + delay;
+        pt_pmi_arm(env);
     }
 }
 

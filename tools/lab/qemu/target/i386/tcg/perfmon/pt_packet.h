@@ -34,6 +34,8 @@ enum pt_cfe {
     PT_CFE_IRET = 2,
     PT_CFE_SMI = 3,
     PT_CFE_RSM = 4,
+    PT_CFE_SIPI = 5,
+    PT_CFE_INIT = 6,
 };
 
 /* EVD types */

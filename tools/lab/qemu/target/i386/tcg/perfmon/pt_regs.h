@@ -14,7 +14,6 @@
 #define RTIT_CTL_USER               BIT_ULL(3)
 #define RTIT_CTL_PWR_EVT_EN         BIT_ULL(4)
 #define RTIT_CTL_FUP_ON_PTW         BIT_ULL(5)
-#define RTIT_CTL_FABRIC_EN          BIT_ULL(6)
 #define RTIT_CTL_CR3_FILTER         BIT_ULL(7)
 #define RTIT_CTL_TOPA               BIT_ULL(8)
 #define RTIT_CTL_MTC_EN             BIT_ULL(9)
@@ -76,9 +75,6 @@
                                      MAKE_64BIT_MASK(10, 2))
 #define TOPA_TABLE_ALIGN            4096ULL
 
-/* IA32_PERF_GLOBAL_STATUS.TraceToPAPMI */
-#define GLOBAL_STATUS_TOPA_PMI      BIT_ULL(55)
-
 /* CPUID.(EAX=14H,ECX=0):EBX */
 #define PT_CPUID_CR3FILTER          BIT(0)
 #define PT_CPUID_PSBCYC             BIT(1)
@@ -95,7 +91,6 @@
 #define PT_CPUID_SINGLE             BIT(2)
 #define PT_CPUID_LIP                BIT(31)
 /* CPUID.(EAX=14H,ECX=1):EAX and EBX: bitmaps of encodings */
-#define PT_CPUID_RANGES             MAKE_64BIT_MASK(0, 3)
 #define PT_CPUID_BITMAP_SHIFT       16
 /* MTC periods 2^0, 2^3, 2^6, 2^9 crystal ticks */
 #define PT_MTC_BITMAP               0x0249
@@ -111,6 +106,6 @@
 #define TSC_RATIO_DEN               2
 #define TSC_PER_CRYSTAL             (TSC_RATIO_NUM / TSC_RATIO_DEN)
 /* TSC frequency over the 100 MHz of the bus, as CBR and PLATFORM_INFO say */
-#define CORE_BUS_RATIO              25
+#define TSC_BUS_RATIO               25
 
 #endif

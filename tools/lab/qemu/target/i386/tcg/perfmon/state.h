@@ -65,6 +65,9 @@ typedef struct PTOutput {
  * @cstate: C-state that the vCPU sleeps in, 0 if it is awake or was not
  *          traced when it fell asleep
  * @smi_trace_en: TraceEn as RSM will restore it
+ * @wait_sipi: INIT has put the processor into wait-for-SIPI while it traced
+ * @pmi_due: when a delayed ToPA PMI comes, virtual clock, 0 if none is on
+ *           its way
  * @ovf_bytes: bytes since the last forced overflow
  * @ovf_lost: near branches lost in the overflow in progress, 0 if none
  * @packets: TNT and TIP packets sent, for fault injection
@@ -94,6 +97,8 @@ typedef struct PTState {
     uint64_t mtc_last;
     uint8_t cstate;
     bool smi_trace_en;
+    bool wait_sipi;
+    uint64_t pmi_due;
     uint64_t ovf_bytes;
     uint32_t ovf_lost;
     uint64_t packets;

@@ -35,13 +35,14 @@ static int perfmon_post_load(void *opaque, int version_id)
         return -EINVAL;
     }
     perfmon_update_flags(&cpu->env);
+    pt_pmi_arm(&cpu->env);
     return 0;
 }
 
 static const VMStateDescription vmstate_pt = {
     .name = "cpu/perfmon/pt",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(packet_en, PTState),
         VMSTATE_BOOL(tnt_en, PTState),
@@ -66,6 +67,8 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(mtc_last, PTState),
         VMSTATE_UINT8(cstate, PTState),
         VMSTATE_BOOL(smi_trace_en, PTState),
+        VMSTATE_BOOL(wait_sipi, PTState),
+        VMSTATE_UINT64(pmi_due, PTState),
         VMSTATE_UINT64(ovf_bytes, PTState),
         VMSTATE_UINT32(ovf_lost, PTState),
         VMSTATE_UINT64(packets, PTState),
@@ -83,12 +86,12 @@ static const VMStateDescription vmstate_pt = {
 
 const VMStateDescription vmstate_perfmon = {
     .name = "cpu/perfmon",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .needed = perfmon_needed,
     .post_load = perfmon_post_load,
     .fields = (const VMStateField[]) {
-        VMSTATE_STRUCT(env.pt, X86CPU, 1, vmstate_pt, PTState),
+        VMSTATE_STRUCT(env.pt, X86CPU, 2, vmstate_pt, PTState),
         VMSTATE_END_OF_LIST()
     }
 };

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fields of the PerfMon registers (SDM volume 3, chapter "Performance
+ * Monitoring").
+ */
+#ifndef TARGET_I386_TCG_PERFMON_PMU_REGS_H
+#define TARGET_I386_TCG_PERFMON_PMU_REGS_H
+
+#include "qemu/bitops.h"
+#include "pmu_state.h"
+
+#define COUNTER_RANGE           BIT_ULL(PMU_COUNTER_WIDTH)
+#define COUNTER_MASK            (COUNTER_RANGE - 1)
+
+/* IA32_PERFEVTSELx: all of the low half, the rest is for transactions */
+#define EVTSEL_VALID            MAKE_64BIT_MASK(0, 32)
+#define EVTSEL_EVENT            MAKE_64BIT_MASK(0, 8)
+#define EVTSEL_UMASK(evtsel)    extract64(evtsel, 8, 8)
+#define EVTSEL_USR              BIT_ULL(16)
+#define EVTSEL_OS               BIT_ULL(17)
+#define EVTSEL_EDGE             BIT_ULL(18)
+#define EVTSEL_INT              BIT_ULL(20)
+#define EVTSEL_EN               BIT_ULL(22)
+#define EVTSEL_INV              BIT_ULL(23)
+#define EVTSEL_CMASK(evtsel)    extract64(evtsel, 24, 8)
+
+/* IA32_FIXED_CTR_CTRL, four bits a counter */
+#define FIXED_CTRL_WIDTH        4
+#define FIXED_CTRL_OS           BIT(0)
+#define FIXED_CTRL_USR          BIT(1)
+#define FIXED_CTRL_ENABLE       (FIXED_CTRL_OS | FIXED_CTRL_USR)
+#define FIXED_CTRL_PMI          BIT(3)
+#define FIXED_CTRL_VALID        MAKE_64BIT_MASK(0, FIXED_CTRL_WIDTH * \
+                                                   PMU_NUM_FIXED)
+
+/* The global registers: general counters below, fixed ones from here */
+#define GLOBAL_FIXED_SHIFT      32
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Intel PT model: the stream of packets. LastIP, the TNT bits that wait, what
+ * the reader knows of mode and CR3, PSB+, and forced overflows (SDM 33.3.7,
+ * 33.3.8, 33.4.2.17).
+ *
+ * A PSB that is due by the amount of packets is made when the next packet is:
+ * between packets nobody can tell.
+ */
+#include "qemu/osdep.h"
+#include "qemu/bitops.h"
+#include "cpu.h"
+#include "pt.h"
+#include "pt_packet.h"
+#include "pt_regs.h"
+
+/* Near branches that a forced overflow loses. */
+#define PT_OVF_LOST             16
+/* PSB period of PSBFreq 0 */
+#define PT_PSB_UNIT             2048
+
+uint64_t pt_ip(CPUX86State *env, target_ulong eip)
+{
+    return pt_config(env)->lip ? eip + perfmon_from(env).cs_base : eip;
+}
+
+void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
+{
+    PTState *pt = &env->pt;
+    uint64_t every = pt_config(env)->ovf_every;
+
+    if (!pt->trigger_en) {
+        return;
+    }
+    pt_output(env, packet, len);
+    pt->psb_bytes += len;
+    if (pt->psb_bytes >= PT_PSB_UNIT <<
+        extract64(env->msr_rtit_ctrl, RTIT_CTL_PSB_FREQ_SHIFT, 4)) {
+        pt->psb_due = pt->attention = true;
+    }
+    pt->ovf_bytes += len;
+    if (every && pt->ovf_bytes >= every) {
+        pt->attention = true;
+    }
+}
+
+/* True for the packet that fault injection wants falsified. */
+static bool pt_corrupt(CPUX86State *env)
+{
+    return ++env->pt.packets == pt_config(env)->corrupt_at;
+}
+
+void pt_emit_ip(CPUX86State *env, enum pt_ip_packet type, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+    uint8_t packet[PT_PACKET_MAX];
+    size_t n = pt_packet_ip(packet, type, ip, &pt->last_ip, !pt->last_ip_valid);
+
+    pt->last_ip_valid = true;
+    pt_emit(env, packet, n);
+}
+
+void pt_emit_fup(CPUX86State *env, uint64_t ip)
+{
+    pt_emit_ip(env, PT_FUP, ip);
+}
+
+void pt_emit_pgd_no_ip(CPUX86State *env)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    pt_emit(env, packet, pt_packet_ip_none(packet, PT_TIP_PGD));
+}
+
+static uint8_t pt_exec_mode(CPUX86State *env)
+{
+    uint8_t mode = 0;
+
+    if (env->hflags & HF_CS64_MASK) {
+        mode = PT_MODE_EXEC_CSL;
+    } else if (env->hflags & HF_CS32_MASK) {
+        mode = PT_MODE_EXEC_CSD;
+    }
+    if (env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN && env->eflags & IF_MASK) {
+        mode |= PT_MODE_EXEC_IF;
+    }
+    return mode;
+}
+
+bool pt_mode_news(CPUX86State *env)
+{
+    return env->pt.mode != pt_exec_mode(env);
+}
+
+void pt_emit_mode(CPUX86State *env)
+{
+    uint8_t packet[PT_PACKET_MAX];
+    uint8_t mode = pt_exec_mode(env);
+
+    if (pt_mode_news(env)) {
+        env->pt.mode = mode;
+        pt_emit(env, packet, pt_packet_mode_exec(packet, mode));
+    }
+}
+
+void pt_emit_pip(CPUX86State *env)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    env->pt.cr3 = env->cr[3];
+    if (env->msr_rtit_ctrl & RTIT_CTL_OS) {
+        pt_emit(env, packet, pt_packet_pip(packet, env->cr[3], false));
+    }
+}
+
+void pt_flush_tnt(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+    uint8_t packet[PT_PACKET_MAX];
+
+    if (!pt->tnt_count) {
+        return;
+    }
+    pt_timing(env);
+    if (pt_corrupt(env)) {
+        pt->tnt ^= 1;
+    }
+    pt_emit(env, packet, pt_packet_tnt(packet, pt->tnt, pt->tnt_count));
+    pt->tnt = 0;
+    pt->tnt_count = 0;
+}
+
+void pt_emit_psb(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+    uint8_t packet[PT_PACKET_MAX];
+    uint8_t mode = pt->mode;
+    uint64_t now = pt_now(env);
+
+    pt->psb_due = false;
+    pt->attention = false;
+    pt->psb_bytes = 0;
+    pt->last_ip = 0;
+    pt->last_ip_valid = true;
+    pt->ret_count = 0;
+    pt->mode = PT_MODE_UNKNOWN;
+
+    pt_emit_cyc(env, now);
+    pt_emit(env, packet, pt_packet_psb(packet));
+    pt_emit_tsc(env, now);
+    pt_emit_cbr(env);
+    if (pt->context_en) {
+        pt_emit_pip(env);
+        if (env->msr_rtit_ctrl & RTIT_CTL_BRANCH_EN) {
+            pt_emit(env, packet, pt_packet_mode_tsx(packet));
+        }
+    }
+    if (pt->packet_en) {
+        if (mode == PT_MODE_UNKNOWN) {
+            mode = pt_exec_mode(env);
+        }
+        /* A far transfer has loaded CS already; the FUP's code had the old. */
+        pt->mode = mode;
+        pt_emit(env, packet, pt_packet_mode_exec(packet, mode));
+        /* In full: perf looks ahead to it with the LastIP of before the PSB. */
+        pt->last_ip_valid = false;
+        pt_emit_fup(env, ip);
+    }
+    pt_emit(env, packet, pt_packet_psbend(packet));
+}
+
+/*
+ * Forced overflow: the packets in the processor are lost, and so are those of
+ * the next branches.
+ */
+static void pt_overflow_begin(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+
+    pt->tnt = 0;
+    pt->tnt_count = 0;
+    pt->ret_count = 0;
+    pt->ovf_lost = 1;
+    pt->ovf_bytes = 0;
+}
+
+static void pt_overflow_end(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+    uint8_t packet[PT_PACKET_MAX];
+
+    pt->ovf_lost = 0;
+    pt->attention = pt->psb_due;
+    pt_emit(env, packet, pt_packet_ovf(packet));
+    pt->cyc_base = pt_now(env);
+    if (pt->packet_en) {
+        pt_emit_fup(env, ip);
+    }
+}
+
+void pt_flush_older(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+
+    if (pt->ovf_lost) {
+        pt_overflow_end(env, ip);
+    }
+    if (pt->tnt_count) {
+        pt_flush_tnt(env);
+    } else {
+        pt_timing(env);
+    }
+}
+
+void pt_event_begin(CPUX86State *env, uint64_t ip)
+{
+    pt_flush_older(env, ip);
+    if (env->pt.psb_due) {
+        pt_emit_psb(env, ip);
+    }
+}
+
+bool pt_attention(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+    uint64_t every = pt_config(env)->ovf_every;
+
+    if (pt->ovf_lost && pt->ovf_lost++ < PT_OVF_LOST) {
+        return false;
+    }
+    if (!pt->ovf_lost && every && pt->ovf_bytes >= every && pt->packet_en) {
+        pt_overflow_begin(env);
+        return false;
+    }
+    pt_event_begin(env, ip);
+    return true;
+}
+
+void pt_tip(CPUX86State *env, uint64_t ip)
+{
+    if (pt_corrupt(env)) {
+        ip ^= 0x10;
+    }
+    pt_emit_ip(env, PT_TIP, ip);
+}
+
+void pt_stream_start(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+
+    pt->attention = pt->psb_due = false;
+    pt->tnt = 0;
+    pt->tnt_count = 0;
+    pt->tnt_limit = env->msr_rtit_ctrl & RTIT_CTL_CYC_EN ? PT_TNT_SHORT_MAX
+                                                         : PT_TNT_LONG_MAX;
+    pt->last_ip_valid = false;
+    pt->mode = PT_MODE_UNKNOWN;
+    pt->cr3 = env->cr[3];
+    pt->ret_count = 0;
+    pt->ovf_lost = 0;
+}
