@@ -12,6 +12,8 @@ import stamp
 KERNEL_PACKAGE = "linux-source-6.12"
 QEMU_VERSION = r"1:10\.0\..*"
 MESON_VERSION = r"1\.(?:[5-9]|\d\d)\..*"
+# The first that knows event trace; Debian 12 has an older one.
+LIBIPT_VERSION = r"(?:2\.[1-9]|[3-9]).*"
 FIRMWARE_FILES = {
     "qemu-system-data": ("usr/share/qemu", ("qboot.rom", "linuxboot_dma.bin", "pvh.bin",
                                             "kvmvapic.bin", "linuxboot.bin")),
@@ -30,6 +32,11 @@ def qemu_pristine():
 def meson():
     """Directory for PYTHONPATH that has a meson which is new enough."""
     return paths.in_build("meson", "usr", "lib", "python3", "dist-packages")
+
+
+def libipt():
+    """Root of an unpacked libipt: headers and library."""
+    return paths.in_build("libipt")
 
 
 def downloads():
@@ -64,13 +71,13 @@ def all_there():
 
 def parts():
     return {"linux": kernel(), "qemu": qemu_pristine(), "meson": meson(),
-            "firmware": paths.firmware()}
+            "libipt": libipt(), "firmware": paths.firmware()}
 
 
 def fetch(apt, step):
     """Each part that is not there yet; an interrupted one starts again."""
     getters = {"linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
-               "firmware": fetch_firmware}
+               "libipt": fetch_libipt, "firmware": fetch_firmware}
     for name, path in parts().items():
         if stamp.is_current(f"src-{name}", "1") and path.exists():
             continue
@@ -122,6 +129,12 @@ def unpack_package(apt, package, pattern, target, step):
 def fetch_meson(apt, step):
     with Staging(paths.in_build("meson")) as staging:
         unpack_package(apt, "meson", MESON_VERSION, staging, step)
+
+
+def fetch_libipt(apt, step):
+    with Staging(libipt()) as staging:
+        for package in ("libipt2", "libipt-dev"):
+            unpack_package(apt, package, LIBIPT_VERSION, staging, step)
 
 
 def fetch_firmware(apt, step):

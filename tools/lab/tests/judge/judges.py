@@ -10,6 +10,10 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 LAB = TESTS.parent.parent
+sys.path.insert(0, str(LAB / "lib"))
+
+import points  # noqa: E402  pylint: disable=wrong-import-position
+
 ROOT = LAB.parent.parent
 BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
 JUDGE_DIR = BUILD / "judge"
@@ -30,8 +34,7 @@ def run(main):
     try:
         main()
     except Failure as failure:
-        print(f"Bail out! {failure}")
-        sys.exit(1)
+        points.bail_out(failure)
 
 
 class Failure(Exception):

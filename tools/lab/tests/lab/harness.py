@@ -11,6 +11,8 @@ sys.dont_write_bytecode = True
 LAB_DIR = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(LAB_DIR / "lib"))
 
+from points import Points  # noqa: E402  pylint: disable=wrong-import-position
+
 CASES = []
 
 
@@ -49,17 +51,12 @@ def own_build_dir():
 
 def main():
     """Run all cases; the status is 1 if one failed."""
-    print(f"TAP version 13\n1..{len(CASES)}", flush=True)
-    failed = 0
-    for number, function in enumerate(CASES, 1):
+    tap = Points()
+    for function in CASES:
         name = (function.__doc__ or function.__name__).splitlines()[0].rstrip(".")
         try:
             function()
-            print(f"ok {number} - {name}", flush=True)
+            tap.result(True, name)
         except Exception:  # pylint: disable=broad-except
-            failed += 1
-            print(f"not ok {number} - {name}")
-            for line in traceback.format_exc().splitlines():
-                print(f"  # {line}")
-            sys.stdout.flush()
-    return 1 if failed else 0
+            tap.result(False, name, traceback.format_exc())
+    tap.leave()

@@ -13,9 +13,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 TESTS = Path(__file__).resolve().parent.parent
 LAB_DIR = TESTS.parent
-sys.path[:0] = [str(TESTS / "judge"), str(LAB_DIR / "lib")]
+sys.path.insert(0, str(LAB_DIR / "lib"))
 
 import perfdata  # noqa: E402  pylint: disable=wrong-import-position
+import points  # noqa: E402  pylint: disable=wrong-import-position
 
 LAB = os.environ.get("LAB") or str(LAB_DIR / "lab")
 BUILD = Path(os.environ.get("LAB_BUILD") or LAB_DIR.parent.parent / "build").resolve()
@@ -29,6 +30,14 @@ ERROR_LINE = re.compile(r"instruction trace error type \d+ .*? ip (\S+) (code \d
 
 class Failure(Exception):
     """The recordings could not be made."""
+
+
+def run(main):
+    """Run a test program; where its recordings could not be made, it ends with one line."""
+    try:
+        main()
+    except Failure as failure:
+        points.bail_out(failure)
 
 
 @dataclass
