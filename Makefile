@@ -8,7 +8,7 @@ PYTHON := /usr/bin/python3
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
 
-.PHONY: help run check test build shell list bench-lab clean distclean python
+.PHONY: help run check test build series shell list bench-lab clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -16,6 +16,7 @@ help:
 	@echo 'make check             build what is missing and run all tests'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
+	@echo 'make series            write the series as patches for git am'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, the PT capabilities'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
@@ -28,6 +29,7 @@ run: python
 	@CMD="$${CMD-}"; $(LAB) trace --cmd="$$CMD"
 
 check: build
+	@$(LAB) build --debug
 	@$(LAB) test
 
 test: python
@@ -36,7 +38,7 @@ test: python
 build: python
 	@$(LAB) build
 
-shell list: python
+shell list series: python
 	@$(LAB) $@
 
 bench-lab: python

@@ -5,6 +5,7 @@ import fcntl
 from contextlib import ExitStack, contextmanager
 
 import apt
+import assemble
 import guest
 import host
 import kernel
@@ -12,9 +13,13 @@ import paths
 import perftool
 import proc
 import qemu
+import series
 import sources
+import steps
 import ui
 from errors import LabError
+
+KERNELS = ("stock", "series")
 
 
 @contextmanager
@@ -68,10 +73,25 @@ def part(name, label, build, *args):
         build(step, *args)
 
 
+def check_kernel(name):
+    """Say at once, and not after the sources are there, that a step is missing or bad."""
+    if name == "series":
+        steps.read()
+
+
+def patches():
+    """The series as patches, what 'lab series' makes."""
+    check_kernel("series")
+    prepare()
+    part("series", "Writing the patches", series.write)
+
+
 def all_parts(name="stock", debug=False, pristine=False):
     """What 'lab build' and 'make run' need."""
     prepare()
     kernel_name = paths.kernel_name(name, debug)
+    if name != "stock":
+        part(f"tree-{name}", "Assembling the series", assemble.up_to_date)
     part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name, debug)
     part("perf", "Building perf", perftool.build)
     part("qemu", "Building QEMU with the PT model", qemu.build)

@@ -8,7 +8,8 @@ directory that holds other things as well.
 import guest
 import paths
 
-BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests")
+BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
+         "series-6.12", "series-git")
 FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps")
 SOURCE_STAMPS = ("src-", "version-")
 
@@ -28,7 +29,8 @@ def clean():
     for stamp in (paths.build_dir() / "stamps").glob("*"):
         if not stamp.name.startswith(SOURCE_STAMPS):
             stamp.unlink()
-    guest.remove(paths.build_dir() / "src" / "qemu")
+    for tree in ("qemu", "linux-series", "linux-series-steps"):
+        guest.remove(paths.build_dir() / "src" / tree)
 
 
 def distclean():

@@ -45,8 +45,9 @@ def positive(kind, what):
 
 
 def add_kernel_options(parser):
-    parser.add_argument("--kernel", default="stock", metavar="stock|series|PATH",
-                        help="which kernel (default: stock)")
+    parser.add_argument("--kernel", default=os.environ.get("LAB_KERNEL") or "stock",
+                        metavar="stock|series|PATH",
+                        help="which kernel (default: $LAB_KERNEL, or stock)")
     parser.add_argument("--debug", action="store_true",
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
@@ -81,20 +82,19 @@ def add_machine_options(parser):
 
 def find_kernel(options):
     """The kernel image to boot."""
-    if "/" in options.kernel or Path(options.kernel).is_file():
+    if paths.is_image(options.kernel):
         if options.debug:
             raise LabError("--debug chooses between the lab's kernels",
                            "leave it away with --kernel PATH")
-        image = Path(options.kernel)
         remedy = "give the path of a vmlinux or bzImage"
-    elif options.kernel == "series":
-        raise LabError("there is no series kernel yet", "use --kernel stock")
-    elif options.kernel == "stock":
-        image = paths.vmlinux("stock", options.debug)
-        remedy = "run 'lab build" + (" --debug'" if options.debug else "'")
+    elif options.kernel in build.KERNELS:
+        flags = [] if options.kernel == "stock" else [f"--kernel {options.kernel}"]
+        remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
     else:
         raise LabError(f"unknown kernel '{options.kernel}'", "use stock, series or a path")
+    image = paths.image(options.kernel, options.debug)
     if not image.is_file():
+        build.check_kernel(options.kernel)
         raise LabError(f"no kernel at {image}", remedy)
     return str(image.resolve())
 
@@ -185,11 +185,15 @@ def verb_gdb(options):
 
 
 def verb_build(options):
-    if options.kernel == "series":
-        raise LabError("there is no series kernel yet", "use --kernel stock")
-    if options.kernel != "stock":
-        raise LabError(f"cannot build the kernel '{options.kernel}'", "use --kernel stock")
+    if options.kernel not in build.KERNELS:
+        raise LabError(f"cannot build the kernel '{options.kernel}'", "use stock or series")
+    build.check_kernel(options.kernel)
     build.all_parts(options.kernel, options.debug, options.qemu_pristine)
+    return 0
+
+
+def verb_series(_options):
+    build.patches()
     return 0
 
 
@@ -215,7 +219,7 @@ def verb_bench(options):
 
 
 def verb_trace(options):
-    return tracerun.run(options.command_line, record_options(options))
+    return tracerun.run(options.command_line, options.kernel, record_options(options))
 
 
 def record_options(options):
@@ -277,6 +281,8 @@ def build_parser():
                                   parser_class=Parser)
     add_build(verbs)
     add_guest_verbs(verbs)
+    add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
+             "lab series")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")

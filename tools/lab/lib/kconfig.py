@@ -26,9 +26,12 @@ def parse(text):
     return symbols
 
 
-def fragments(debug):
+def fragments(kernel, debug):
+    """series.config, if there is one, holds the options that only the series has."""
     names = ["base", "trace"] + (["debug"] if debug else [])
-    return [paths.CONFIG_DIR / f"{name}.config" for name in names]
+    files = [paths.CONFIG_DIR / f"{name}.config" for name in names]
+    own = paths.CONFIG_DIR / "series.config"
+    return files + ([own] if kernel != "stock" and own.exists() else [])
 
 
 def merge(files):

@@ -4,6 +4,7 @@
 import bench
 import paths
 import ptcaps
+import steps
 import tests
 
 
@@ -19,8 +20,15 @@ def _section(title, rows, empty):
         print(f"  {name:<{width}}  {text}".rstrip())
 
 
+def _steps():
+    if not any(paths.PATCHES_DIR.glob("*/")):
+        return []
+    return [(step.name, step.message.splitlines()[0]) for step in steps.read()]
+
+
 def show():
     _section("Kernels", _kernels(), "none yet: run 'lab build'")
+    _section("Steps of the series", _steps(), "none yet")
     tools = [(name, str(path)) for name, path in (("perf", paths.perf()), ("qemu", paths.qemu()))
              if path.exists()]
     _section("Tools", tools, "none yet: run 'lab build'")

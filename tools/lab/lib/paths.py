@@ -12,6 +12,9 @@ QEMU_DIR = LAB_DIR / "qemu"
 TESTS_DIR = LAB_DIR / "tests"
 BENCH_DIR = LAB_DIR / "bench"
 WORKLOADS_DIR = LAB_DIR / "workloads"
+# The repository as the kernel sees it: our files at their in-tree paths.
+OVERLAY_DIR = ROOT
+PATCHES_DIR = ROOT / "patches" / "6.12"
 
 
 def build_dir():
@@ -50,6 +53,15 @@ def kernel_dir(name, debug=False):
 
 def vmlinux(name, debug=False):
     return kernel_dir(name, debug) / "vmlinux"
+
+
+def is_image(kernel):
+    """Whether --kernel names a file rather than one of the lab's kernels."""
+    return "/" in kernel or Path(kernel).is_file()
+
+
+def image(kernel, debug=False):
+    return Path(kernel).resolve() if is_image(kernel) else vmlinux(kernel, debug)
 
 
 def perf():

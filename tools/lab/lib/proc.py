@@ -15,6 +15,7 @@ PACKAGE_OF = {
     "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "dpkg-deb": "dpkg",
     "gcc": "gcc", "make": "make", "ninja": "ninja-build", "patch": "patch",
     "flex": "flex", "bison": "bison", "gdb": "gdb", "tar": "tar", "xz": "xz-utils",
+    "ctags": "universal-ctags", "git": "git",
 }
 
 

@@ -18,6 +18,7 @@ import paths
 import proc
 import sources
 import stamp
+import trees
 from errors import LabError
 
 CONFIGURE = """
@@ -55,28 +56,10 @@ def inputs_hash():
     return stamp.of_text(stamp.read("version-qemu"), *parts)
 
 
-def _link_tree(source, target):
-    shutil.copytree(source, target, copy_function=os.link, symlinks=True)
-
-
-def _unshare(file):
-    """Replace a hard link by a copy, so that the pristine file is safe."""
-    copy = file.with_name(file.name + ".lab-copy")
-    shutil.copy2(file, copy)
-    os.replace(copy, file)
-
-
-def patched_paths(patch):
-    """The files that a patch changes, from its +++ lines."""
-    lines = patch.read_text().splitlines()
-    return [line.split()[1].partition("/")[2] for line in lines
-            if line.startswith("+++ ") and not line.startswith("+++ /dev/null")]
-
-
 def _apply(patch, directory):
-    for path in patched_paths(patch):
+    for path in trees.patched_paths(patch):
         if (directory / path).exists():
-            _unshare(directory / path)
+            trees.unshare(directory / path)
     proc.run(["patch", "-p1", "--no-backup-if-mismatch", "-s", "-i", patch],
              paths.log_file("qemu-patch"), cwd=directory,
              failed=f"cannot apply {patch.name} to QEMU's source")
@@ -92,31 +75,6 @@ def assemble_into(directory):
         shutil.copy(file, target)
 
 
-def same(one, other):
-    """Equal without reading them where they are links to one file."""
-    if one.is_symlink() or other.is_symlink():
-        return (one.is_symlink() and other.is_symlink()
-                and os.readlink(one) == os.readlink(other))
-    return other.exists() and (os.path.samefile(one, other)
-                               or one.read_bytes() == other.read_bytes())
-
-
-def sync(new, old):
-    """Move into old what differs in new, and drop what new lacks."""
-    wanted = {file.relative_to(new) for file in new.rglob("*")}
-    for path in sorted(wanted):
-        file, target = new / path, old / path
-        if file.is_dir() and not file.is_symlink():
-            target.mkdir(exist_ok=True)
-        elif not same(file, target):
-            os.replace(file, target)
-            if not target.is_symlink():
-                os.utime(target)
-    for file in list(old.rglob("*")):
-        if (file.is_file() or file.is_symlink()) and file.relative_to(old) not in wanted:
-            file.unlink()
-
-
 def assemble():
     """Bring src/qemu up to date with the pristine source and our files."""
     want = inputs_hash()
@@ -125,11 +83,11 @@ def assemble():
     stamp.clear("qemu-tree")
     staging = tree().with_name("qemu.partial")
     guest.remove(staging)
-    _link_tree(sources.qemu_pristine(), staging)
+    trees.link_tree(sources.qemu_pristine(), staging)
     try:
         assemble_into(staging)
         if tree().exists():
-            sync(staging, tree())
+            trees.sync(staging, tree())
         else:
             os.rename(staging, tree())
     finally:

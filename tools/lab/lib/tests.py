@@ -18,6 +18,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import paths
+import sources
 import tap
 import ui
 from errors import LabError
@@ -86,13 +87,14 @@ def summary_of(file):
     return ""
 
 
-def environment(debug=False):
+def environment(kernel="stock", debug=False):
     """What a test finds in its environment; Documentation/lab/tests.rst lists it."""
     env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     env.update(LAB=str(paths.LAB_DIR / "lab"), LAB_SRC=str(paths.ROOT),
                LAB_BUILD=str(paths.build_dir()), LAB_QEMU=str(paths.qemu()),
                LAB_PERF=str(paths.perf()), LAB_FIRMWARE=str(paths.firmware()),
-               LAB_VMLINUX=str(paths.vmlinux("stock", debug)))
+               LAB_KERNEL=kernel, LAB_VMLINUX=str(paths.image(kernel, debug)),
+               LIBIPT=str(sources.libipt()))
     if debug:
         env["LAB_DEBUG"] = "1"
     return env
@@ -167,7 +169,7 @@ def results_dir():
 def run_all(options):
     """Run what matches; the last line is 'N passed, N failed'."""
     files = select(discover(), options.pattern)
-    results, env = results_dir(), environment(options.debug)
+    results, env = results_dir(), environment(options.kernel, options.debug)
     done = []
     for file in files:
         live = ui.Step(name_of(file))

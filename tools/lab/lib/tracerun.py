@@ -190,9 +190,9 @@ def check(decoded, aux):
         raise LabError("the trace is empty", f"see {paths.log_file('record')}")
 
 
-def run(command_line, machine_args):
+def run(command_line, kernel, machine_args):
     """All of it; the steps' lines go to standard error, the trace to output."""
-    build.all_parts()
+    build.all_parts(kernel if kernel in build.KERNELS else "stock")
     command = command_of(command_line)
     directory = paths.in_build("run", "trace")
     calls_file = paths.in_build("run", "calls.txt")

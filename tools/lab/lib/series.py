@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab series': the steps as patches that 'git am' takes onto the pristine base.
+
+git makes them, from a repository that holds only the files which the steps
+change: a patch says nothing of other files, so it is the same as one made in
+the whole tree, without a minute's wait for 86000 files. Dates come from this
+repository's history, so the same commit yields the same patches, byte by byte.
+"""
+
+import shutil
+import subprocess
+
+import assemble
+import guest
+import layer as layer_mod
+import paths
+import proc
+import sources
+import stamp
+import steps as steps_mod
+import trees
+from errors import LabError
+
+ABBREVIATION = 12
+BASE_MESSAGE = "Linux {version}, as Debian has it"
+SUBJECT_LIMIT = 75
+
+
+def patches_dir():
+    return paths.in_build("series-6.12")
+
+
+def repository():
+    return paths.in_build("series-git")
+
+
+def git(*args, where=None, env=None, text=None):
+    """git without the user's settings, so that they cannot change the patches."""
+    done = subprocess.run(
+        [proc.require("git"), "-C", str(where or repository()), *map(str, args)],
+        env=proc.environment({"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+                              **(env or {})}),
+        text=True, capture_output=True, check=False, input=text)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise LabError(f"git {args[0]} failed", reason)
+    return done.stdout
+
+
+def own_git(*args):
+    """What the repository's own git says, with the user's settings; '' if nothing."""
+    done = subprocess.run([proc.require("git"), "-C", str(paths.OVERLAY_DIR), *args],
+                          env=proc.environment(), text=True, capture_output=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def last_change(files, form):
+    """A field of the newest commit that touched one of the files, or of the newest at all."""
+    found = own_git("log", "-1", f"--format={form}", "--", *map(str, files)) if files else ""
+    return found or own_git("log", "-1", f"--format={form}")
+
+
+def author(step):
+    """(name, mail): who last committed what the step is made of."""
+    found = last_change(step.inputs(), "%an%x00%ae")
+    found = found or f"{own_git('config', 'user.name')}\0{own_git('config', 'user.email')}"
+    name, _, mail = found.partition("\0")
+    if not name or not mail:
+        raise LabError("the patches have no author", "set git's user.name and user.email")
+    return name, mail
+
+
+def identity(name, mail, date):
+    return {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_AUTHOR_DATE": date,
+            "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail, "GIT_COMMITTER_DATE": date}
+
+
+def date_of(files):
+    """In git's own form; without history, the beginning of time."""
+    return f"@{last_change(files, '%at') or 0} +0000"
+
+
+def commit(message, env, *options):
+    git("add", "-A", "--force", ".")
+    git("commit", "-q", "--allow-empty", "--cleanup=whitespace", "-F", "-", *options,
+        env=env, text=message)
+
+
+def content(file):
+    """What git keeps of a file: bytes and whether it is a program; None for none."""
+    return (file.read_bytes(), trees.is_executable(file)) if file.is_file() else None
+
+
+def put(path, what):
+    target = repository() / path
+    if what is None:
+        target.unlink(missing_ok=True)
+        return
+    paths.to_write(target).write_bytes(what[0])
+    target.chmod(0o755 if what[1] else 0o644)
+
+
+def snapshots(found, base, work):
+    """Apply the steps; [{path: content}] of what differs from the base after each."""
+    assembly = assemble.Assembly(layer_mod.Layer(base, work))
+    taken = []
+    for step in found:
+        assembly.apply(step)
+        layer = assembly.layer
+        taken.append({path: content(layer.file(path)) if layer.exists(path) else None
+                      for path in layer.touched()})
+    return taken
+
+
+def commit_all(found, base, taken):
+    """The repository: one commit of the base's files that will change, one a step."""
+    guest.remove(repository())
+    repository().mkdir(parents=True)
+    git("init", "-q", "-b", "series")
+    first = {path: content(base / path) for path in set().union(*taken)}
+    for path, what in first.items():
+        put(path, what)
+    version = stamp.read("version-linux")
+    commit(BASE_MESSAGE.format(version=version), identity("base", "base", "@0 +0000"))
+    for step, changed in zip(found, taken, strict=True):
+        for path, what in first.items():
+            put(path, changed.get(path, what))
+        name, mail = author(step)
+        commit(step.message, identity(name, mail, date_of(step.inputs())), "--signoff")
+
+
+def check_cover(file):
+    """The cover letter's subject and text."""
+    if not file.is_file():
+        raise LabError(f"there is no {paths.shown(file)}",
+                       "write the subject, a blank line and the text of the cover letter")
+    subject, _, text = file.read_text().strip().partition("\n\n")
+    if "\n" in subject or len(subject) > SUBJECT_LIMIT or not text.strip():
+        raise LabError(f"{paths.shown(file)} is no cover letter",
+                       f"write a subject of at most {SUBJECT_LIMIT} characters, a blank line, text")
+    return f"{subject}\n\n{text.strip()}\n"
+
+
+def format_patches(cover, found):
+    """Write the patches; the cover letter is the description of the branch."""
+    guest.remove(patches_dir())
+    patches_dir().mkdir(parents=True)
+    git("config", "branch.series.description", cover)
+    name, mail = author(found[-1])
+    every = [file for step in found for file in step.inputs()]
+    git("format-patch", "-q", "-o", patches_dir(), "--cover-letter", "--zero-commit",
+        "--cover-from-description=subject", "--no-signature", f"--abbrev={ABBREVIATION}",
+        "--no-renames", "--diff-algorithm=histogram", f"-{len(found)}",
+        env=identity(name, mail, date_of(every)))
+
+
+def write(step):
+    """All of 'lab series'."""
+    found = steps_mod.read()
+    left = steps_mod.unlisted(found)
+    if left:
+        raise LabError(f"no step brings {left[0]}" + (f" nor {len(left) - 1} other files"
+                                                      if left[1:] else ""),
+                       "list it in the 'files' of a step, or remove it")
+    cover = check_cover(paths.PATCHES_DIR / "cover")
+    work = paths.in_build("series-git.layer")
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        taken = snapshots(found, sources.kernel(), work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    commit_all(found, sources.kernel(), taken)
+    format_patches(cover, found)
+    step.note = f"{len(found)} patches in {paths.shown(patches_dir())}"

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The steps of the series, as patches/<base>/ has them; see Documentation/series.rst."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import drop
+import paths
+import proc
+import stamp
+from errors import LabError
+
+NAME = re.compile(r"(\d{4})-[a-z0-9][a-z0-9-]*")
+PARTS = {"message", "drop", "hooks.patch", "files", "tree"}
+MANUAL = "see Documentation/series.rst"
+# What the repository has beside the files of the series.
+NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
+               "README.md", "Makefile", "MAINTAINERS", ".")
+
+
+@dataclass
+class Step:
+    """One patch of the series to be."""
+
+    directory: Path
+    message: str
+    # {path: [Symbol] or None for the whole file}
+    drops: dict
+    hooks: Path
+    # {path in the tree: file}
+    files: dict
+    maintainers: bool = False
+
+    @property
+    def name(self):
+        return self.directory.name
+
+    def inputs(self):
+        own = [file for file in self.directory.rglob("*") if file.is_file()]
+        return sorted([*own, *self.files.values(), *([paths.OVERLAY_DIR / "MAINTAINERS"]
+                                                     if self.maintainers else [])])
+
+
+def without_comments(file):
+    """(line number, text) of the lines that say something."""
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            yield number, text
+
+
+def read_drops(file):
+    """{path: [Symbol]}, None for a file that goes as a whole."""
+    drops = {}
+    for number, text in without_comments(file):
+        path, colon, symbols = text.partition(":")
+        path, words = path.strip(), symbols.split()
+        where = f"{paths.shown(file)}:{number}"
+        if not colon or not words or " " in path:
+            raise LabError(f"{where}: '{text}' is not a line of a list", "write 'PATH: SYMBOL...'")
+        if words == ["*"]:
+            if path in drops:
+                raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
+            drops[path] = None
+            continue
+        if drops.get(path, []) is None:
+            raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
+        try:
+            drops.setdefault(path, []).extend(drop.Symbol.parse(word) for word in words)
+        except LabError as error:
+            raise LabError(where, str(error)) from None
+    return drops
+
+
+def read_files(file, root):
+    """{path: file} of the overlay's files that a list names, and whether MAINTAINERS is one."""
+    files, maintainers = {}, False
+    for number, pattern in without_comments(file):
+        if pattern == "MAINTAINERS":
+            maintainers = True
+            continue
+        found = [f for f in expand(root, pattern) if is_overlay(str(f.relative_to(root)))]
+        if not found:
+            raise LabError(f"{paths.shown(file)}:{number}: nothing matches '{pattern}'",
+                           "name files of the repository, relative to its top")
+        files.update({str(f.relative_to(root)): f for f in found})
+    return files, maintainers
+
+
+def expand(root, pattern):
+    """The files that a pattern names; a directory stands for all that is below it."""
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        return []
+    found = []
+    for path in sorted(root.glob(pattern.rstrip("/"))):
+        found += sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [f for f in found if f.is_file() and not f.is_symlink() and "__pycache__" not in f.parts]
+
+
+def is_overlay(path):
+    return not path.startswith(NOT_OVERLAY)
+
+
+def read_step(directory, root):
+    unknown = {entry.name for entry in directory.iterdir()} - PARTS
+    if unknown:
+        raise LabError(f"{paths.shown(directory)} has an unknown part '{min(unknown)}'",
+                       f"a step has {', '.join(sorted(PARTS))}; {MANUAL}")
+    message = directory / "message"
+    if not message.is_file() or not message.read_text().strip():
+        raise LabError(f"{paths.shown(directory)} has no message", f"write one; {MANUAL}")
+    drops = read_drops(directory / "drop") if (directory / "drop").exists() else {}
+    files, maintainers = {}, False
+    if (directory / "files").exists():
+        files, maintainers = read_files(directory / "files", root)
+    early = directory / "tree"
+    for file in expand(early, "*") if early.is_dir() else []:
+        files[str(file.relative_to(early))] = file
+    hooks = directory / "hooks.patch"
+    step = Step(directory, message.read_text().strip() + "\n", drops,
+                hooks if hooks.exists() else None, files, maintainers)
+    if not (drops or files or step.hooks or maintainers):
+        raise LabError(f"{paths.shown(directory)} changes nothing", f"{MANUAL}")
+    return step
+
+
+def read(directory=None, root=None):
+    """All steps in order; an error if there is none or one of them is amiss."""
+    directory, root = directory or paths.PATCHES_DIR, root or paths.OVERLAY_DIR
+    found = sorted(d for d in directory.glob("*") if d.is_dir()) if directory.is_dir() else []
+    if not found:
+        raise LabError(f"there is no step in {paths.shown(directory)} yet", "use --kernel stock")
+    for number, one in enumerate(found, 1):
+        match = NAME.fullmatch(one.name)
+        if not match or int(match[1]) != number:
+            raise LabError(f"{paths.shown(one)} is not step {number}",
+                           "name steps NNNN-short-name, from 0001 on without a gap")
+    steps = [read_step(one, root) for one in found]
+    check_versions(steps, root)
+    return steps
+
+
+def check_versions(steps, root):
+    """A file may come early in another form, but its last form is the repository's."""
+    last = {}
+    for step in steps:
+        for path, file in step.files.items():
+            before = last.get(path)
+            if before and before[1].is_relative_to(root) and not is_early(before[1], before[0]):
+                raise LabError(f"{step.name} brings {path} once more after {before[0].name}",
+                               "list it in one of them, or let the earlier have it below tree/")
+            last[path] = (step, file)
+    for path, (step, file) in sorted(last.items()):
+        if is_early(file, step):
+            raise LabError(f"{step.name}/tree/{path} is never followed by the repository's {path}",
+                           "list that in the 'files' of a later step")
+
+
+def is_early(file, step):
+    return file.is_relative_to(step.directory)
+
+
+def overlay_files(root):
+    """Paths of the repository's files that a step should bring."""
+    done = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard"],
+                          capture_output=True, text=True, check=False, env=proc.environment())
+    return [path for path in done.stdout.splitlines()
+            if is_overlay(path) and os.path.isfile(root / path)]
+
+
+def unlisted(steps, root=None):
+    """Files of the overlay that no step brings."""
+    listed = {path for step in steps for path in step.files}
+    return [path for path in overlay_files(root or paths.OVERLAY_DIR) if path not in listed]
+
+
+def inputs_hash(steps):
+    """Hash of everything that the assembled tree depends on."""
+    parts = [stamp.read("version-linux"), *(step.name for step in steps)]
+    for step in steps:
+        parts += [f"{file} {stamp.of_files([file])} {os.access(file, os.X_OK)}"
+                  for file in step.inputs()]
+    return stamp.of_text(*parts)

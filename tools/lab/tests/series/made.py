@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Small made-up bases, repositories and steps for the tests of the series' tools."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import assemble
+import layer
+import paths
+import steps
+
+CORE = """// SPDX-License-Identifier: GPL-2.0
+#include "internal.h"
+
+/* Old. */
+int old(int a)
+{
+	return a;
+}
+EXPORT_SYMBOL_GPL(old);
+
+static int helper(void)
+{
+	return old(1);
+}
+
+int main_part(void)
+{
+	return helper();
+}
+"""
+MAINTAINERS = """List of maintainers
+
+Maintainers List
+----------------
+
+ABC DRIVER
+M:\tA <a@example.org>
+F:\tdrivers/a/
+
+OPEN DRIVER
+M:\tO <o@example.org>
+F:\tdrivers/o/
+
+THE REST
+F:\t*
+"""
+BASE = {"kernel/core.c": CORE, "kernel/internal.h": "int old(int a);\nint main_part(void);\n",
+        "kernel/Makefile": "obj-y := core.o\n", "kernel/gone.c": "int unused;\n",
+        "include/linux/b.h": "#define B 1\n", "MAINTAINERS": MAINTAINERS,
+        "init/main.c": "int init;\n"}
+HOOK = """--- a/kernel/Makefile
++++ b/kernel/Makefile
+@@ -1 +1 @@
+-obj-y := core.o
++obj-y := core.o new.o
+"""
+NEW = "// SPDX-License-Identifier: GPL-2.0\nint old(int a)\n{\n\treturn a + 1;\n}\n"
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+class World:
+    """A base, a repository and the directory of its steps, all below one place."""
+
+    def __init__(self, place, base=None):
+        self.place = Path(place)
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.base, self.root = self.place / "base", self.place / "repo"
+        self.steps = self.root / "patches" / "6.12"
+        self.steps.mkdir(parents=True)
+        write(self.base, BASE if base is None else base)
+        self.said = []
+
+    def own(self, **files):
+        """Files of the repository, / written as __."""
+        write(self.root, {name.replace("__", "/").replace("_c", ".c"): text
+                          for name, text in files.items()})
+
+    def step(self, name, **parts):
+        """A step; parts are message, drop, files, hooks and tree={path: text}."""
+        parts = {"message": f"part: {name}\n\nWords.\n", **parts}
+        tree = parts.pop("tree", {})
+        names = {"hooks": "hooks.patch"}
+        write(self.steps / name, {names.get(part, part): text for part, text in parts.items()})
+        write(self.steps / name / "tree", tree)
+
+    def read(self):
+        return steps.read(self.steps, self.root)
+
+    def assemble(self):
+        """The layer after all the steps."""
+        shutil.rmtree(self.place / "layer", ignore_errors=True)
+        made = assemble.Assembly(layer.Layer(self.base, self.place / "layer"), self.root,
+                                 self.said.append)
+        for step in self.read():
+            made.apply(step)
+        return made.layer
+
+    def text(self, path):
+        return self.assemble().file(path).read_text()
+
+    def use(self):
+        """Let the lab's verbs see this repository, with this base as its source."""
+        paths.OVERLAY_DIR, paths.PATCHES_DIR = self.root, self.steps
+        os.environ["LAB_BUILD"] = str(self.place / "build")
+        write(self.place / "build", {"stamps/version-linux": "6.12.1-1"})
+        (self.place / "build/src").mkdir()
+        (self.place / "build/src/linux-stock").symlink_to(self.base)
+
+    def commit(self, date="2026-01-02T03:04:05+0000"):
+        """The repository's history, of which the patches take author and date."""
+        def git(*args):
+            subprocess.run(["git", "-C", str(self.root), "-c", "user.name=A Person",
+                            "-c", "user.email=a@example.org", *args], check=True,
+                           capture_output=True,
+                           env={**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date})
+        git("init", "-q")
+        git("add", "-A")
+        git("commit", "-q", "-m", "all")
+
+
+def replacing(place):
+    """A world with one step that replaces old() by the repository's."""
+    world = World(place)
+    world.own(kernel__new_c=NEW)
+    world.step("0001-new-old", drop="kernel/core.c: old\n", hooks=HOOK, files="kernel/new.c\n")
+    return world
