@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where an AUX trace has holes, and why: the life of AUX areas and of the
+ * transactions on them.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM perf_aux
+
+#if !defined(_TRACE_PERF_AUX_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_PERF_AUX_H
+
+#include <linux/perf_event.h>
+#include <linux/tracepoint.h>
+
+#define show_perf_aux_flags(flags)					\
+	__print_flags((flags) & ~(u64)PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK, "|", \
+		{ PERF_AUX_FLAG_TRUNCATED,	"TRUNCATED" },		\
+		{ PERF_AUX_FLAG_OVERWRITE,	"OVERWRITE" },		\
+		{ PERF_AUX_FLAG_PARTIAL,	"PARTIAL" },		\
+		{ PERF_AUX_FLAG_COLLISION,	"COLLISION" })
+
+/* An area was made. */
+TRACE_EVENT(perf_aux_map,
+	TP_PROTO(struct perf_event *event, unsigned long size, bool overwrite,
+		 u64 watermark),
+	TP_ARGS(event, size, overwrite, watermark),
+
+	TP_STRUCT__entry(
+		__field(u64,		id)
+		__field(unsigned long,	size)
+		__field(u64,		watermark)
+		__field(bool,		overwrite)
+		__string(pmu,		event->pmu->name)
+	),
+	TP_fast_assign(
+		__entry->id		= event->id;
+		__entry->size		= size;
+		__entry->watermark	= watermark;
+		__entry->overwrite	= overwrite;
+		__assign_str(pmu);
+	),
+	TP_printk("id=%llu pmu=%s size=%lu %s watermark=%llu",
+		  __entry->id, __get_str(pmu), __entry->size,
+		  __entry->overwrite ? "overwrite" : "full-trace",
+		  __entry->watermark)
+);
+
+/* A transaction may write size bytes behind head. */
+TRACE_EVENT(perf_aux_begin,
+	TP_PROTO(struct perf_event *event, u64 position, unsigned long size),
+	TP_ARGS(event, position, size),
+
+	TP_STRUCT__entry(
+		__field(u64,		id)
+		__field(u64,		head)
+		__field(unsigned long,	size)
+	),
+	TP_fast_assign(
+		__entry->id	= event->id;
+		__entry->head	= position;
+		__entry->size	= size;
+	),
+	TP_printk("id=%llu head=%llu size=%lu",
+		  __entry->id, __entry->head, __entry->size)
+);
+
+/* A transaction has written size bytes at offset. */
+TRACE_EVENT(perf_aux_end,
+	TP_PROTO(struct perf_event *event, u64 offset, u64 size, u64 flags),
+	TP_ARGS(event, offset, size, flags),
+
+	TP_STRUCT__entry(
+		__field(u64,	id)
+		__field(u64,	offset)
+		__field(u64,	size)
+		__field(u64,	flags)
+	),
+	TP_fast_assign(
+		__entry->id	= event->id;
+		__entry->offset	= offset;
+		__entry->size	= size;
+		__entry->flags	= flags;
+	),
+	TP_printk("id=%llu offset=%llu size=%llu flags=%s",
+		  __entry->id, __entry->offset, __entry->size,
+		  show_perf_aux_flags(__entry->flags))
+);
+
+DECLARE_EVENT_CLASS(perf_aux_head,
+	TP_PROTO(struct perf_event *event, u64 position),
+	TP_ARGS(event, position),
+
+	TP_STRUCT__entry(
+		__field(u64,	id)
+		__field(u64,	head)
+	),
+	TP_fast_assign(
+		__entry->id	= event->id;
+		__entry->head	= position;
+	),
+	TP_printk("id=%llu head=%llu", __entry->id, __entry->head)
+);
+
+/* The last mapping of an area has gone. */
+DEFINE_EVENT(perf_aux_head, perf_aux_unmap,
+	TP_PROTO(struct perf_event *event, u64 position),
+	TP_ARGS(event, position)
+);
+
+/* There is no room, the event is being disabled. */
+DEFINE_EVENT(perf_aux_head, perf_aux_full,
+	TP_PROTO(struct perf_event *event, u64 position),
+	TP_ARGS(event, position)
+);
+
+/* The reader is being woken. */
+DEFINE_EVENT(perf_aux_head, perf_aux_wakeup,
+	TP_PROTO(struct perf_event *event, u64 position),
+	TP_ARGS(event, position)
+);
+
+#endif /* _TRACE_PERF_AUX_H */
+
+/* This part must be outside protection */
+#include <trace/define_trace.h>

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that refer to the AUX event that leads their group: they put their
+ * own data into its trace (aux_output), carry parts of it in their samples
+ * (aux_sample_size), or pause and resume it (aux_action).
+ *
+ * The leader is scheduled first, so it runs whenever they do. The link is
+ * perf_event::aux_event, with a reference on the leader; it is made while the
+ * event is created and cut when either leaves the group.
+ */
+#include <linux/perf_event.h>
+
+#include "../internal.h"
+#include "group.h"
+
+static bool aux_link_allowed(struct perf_event *event, struct perf_event *leader)
+{
+	struct perf_event_attr *attr = &event->attr;
+	struct pmu *pmu = event->pmu, *aux_pmu = leader->pmu;
+
+	if (attr->aux_output &&
+	    (attr->aux_sample_size || !has_aux(leader) ||
+	     !pmu->aux_output_match || !pmu->aux_output_match(leader)))
+		return false;
+	if ((attr->aux_pause || attr->aux_resume) &&
+	    !(aux_pmu->capabilities & PERF_PMU_CAP_AUX_PAUSE))
+		return false;
+	return !attr->aux_sample_size || aux_pmu->snapshot_aux;
+}
+
+/**
+ * perf_aux_wants_link - whether an event has to be linked to its leader
+ * @event: with the attributes that the user gave (include/uapi/linux/perf_event.h)
+ */
+bool perf_aux_wants_link(struct perf_event *event)
+{
+	return has_aux_action(event) || event->attr.aux_output;
+}
+
+/**
+ * perf_aux_link - link an event to the AUX event that it refers to
+ * @event: that is being created
+ * @leader: of its group, or NULL
+ *
+ * Return: false if the leader cannot do what the event asks for
+ */
+bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
+{
+	if (!leader || !aux_link_allowed(event, leader) ||
+	    !atomic_long_inc_not_zero(&leader->refcount))
+		return false;
+
+	event->aux_event = leader;
+	return true;
+}
+
+/**
+ * perf_aux_unlink - cut the links from and to an event that leaves its group
+ * @event: that leaves
+ *
+ * Events that referred to it go to the ERROR state: without the trace that they
+ * refer to they have nothing to do.
+ *
+ * Context: perf_event_context::lock of the event is held.
+ */
+void perf_aux_unlink(struct perf_event *event)
+{
+	struct perf_event *aux_event = event->aux_event;
+	struct perf_event *sibling;
+
+	if (aux_event) {
+		event->aux_event = NULL;
+		put_event(aux_event);
+		return;
+	}
+
+	for_each_sibling_event(sibling, event->group_leader) {
+		if (sibling->aux_event == event) {
+			sibling->aux_event = NULL;
+			put_event(event);
+			__event_disable(sibling, event->ctx,
+					PERF_EVENT_STATE_ERROR);
+		}
+	}
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Output transactions: a driver takes the free part of the AUX area, lets its
+ * hardware write, and gives back what was written.
+ *
+ * Begin and end run on the CPU of the event, with interrupts off or in NMI;
+ * nothing here takes a lock, sleeps or allocates.
+ */
+#include <linux/export.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+
+#include <trace/events/perf_aux.h>
+
+#include "../internal.h"
+
+/* Give the area back, and with it the transaction's reference on the buffer. */
+static void aux_release(struct perf_buffer *rb)
+{
+	struct perf_aux *aux = &rb->aux;
+
+	/* AUX_CLOSE, as in aux_claim(): nothing of the area is used after it. */
+	xchg(&aux->writer, NULL);
+	if (unlikely(READ_ONCE(aux->state) == PERF_AUX_CLOSING))
+		perf_aux_reap(aux);
+	else
+		ring_buffer_put(rb);
+}
+
+/*
+ * Take the area of an event for a transaction.
+ *
+ * Return: its buffer, to be given to aux_release(), or NULL
+ */
+static struct perf_buffer *aux_claim(struct perf_event *event)
+{
+	struct perf_buffer *rb = ring_buffer_get(event);
+	struct perf_aux *aux;
+
+	if (!rb)
+		return NULL;
+
+	aux = &rb->aux;
+	/* AUX_PUBLISH, pairs with the release in aux_create() */
+	if (smp_load_acquire(&aux->state) != PERF_AUX_LIVE)
+		goto err_put;
+	/* An event of another PMU may output to the same buffer. */
+	if (aux->pmu != event->pmu)
+		goto err_put;
+	/* Who finds the writer knows where it is. */
+	WRITE_ONCE(aux->last_cpu, smp_processor_id());
+	/* One at a time: the hardware of a CPU writes one stream. */
+	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
+		goto err_put;
+
+	/* AUX_CLOSE, the cmpxchg() above pairs with aux_stop_writer() */
+	if (likely(READ_ONCE(aux->state) == PERF_AUX_LIVE))
+		return rb;
+
+	aux_release(rb);
+	return NULL;
+
+err_put:
+	ring_buffer_put(rb);
+	return NULL;
+}
+
+/* AUX_HEAD: what is published has been written; the driver sees to that. */
+static void aux_publish(struct perf_buffer *rb)
+{
+	WRITE_ONCE(rb->user_page->aux_head, rb->aux.head);
+}
+
+static bool aux_watermark_passed(struct perf_aux *aux)
+{
+	return !aux->overwrite &&
+	       perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
+}
+
+static void aux_wake_reader(struct perf_output_handle *handle)
+{
+	trace_perf_aux_wakeup(handle->event, handle->rb->aux.head);
+	perf_output_wakeup(handle);
+}
+
+/* No room: the reader has to make some, and then to enable the event. */
+static void aux_full(struct perf_output_handle *handle)
+{
+	trace_perf_aux_full(handle->event, handle->rb->aux.head);
+	perf_event_disable_inatomic(handle->event);
+}
+
+/*
+ * Fill in the handle; how much may be written, unless newest data win.
+ *
+ * Return: false if the area is full
+ */
+static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
+{
+	u64 tail;
+
+	handle->head = aux->head;
+	handle->size = 0;
+	handle->aux_flags = 0;
+	if (aux->overwrite)
+		return true;
+
+	handle->wakeup = aux->mark + aux->watermark;
+	/* AUX_TAIL: hardware starts only where there is room. */
+	tail = READ_ONCE(handle->rb->user_page->aux_tail);
+	handle->size = perf_aux_room(aux->head, tail, perf_aux_size(handle->rb));
+	return handle->size;
+}
+
+/**
+ * perf_aux_output_begin - open a transaction on the AUX area of an event
+ * @handle: to be used until perf_aux_output_end(); head is where the hardware
+ *	begins, modulo the size of the area; size is how much it may write, 0 in
+ *	overwrite mode; wakeup is the head at which the reader wants to be woken
+ * @event: whose trace it is; its parent's buffer is used if it is inherited
+ *
+ * Where the area is full, the event is disabled and its reader woken: when the
+ * reader has moved perf_event_mmap_page::aux_tail, PERF_EVENT_IOC_ENABLE starts
+ * it again.
+ *
+ * Context: interrupts off, or NMI; on the CPU that runs the event.
+ *
+ * Return: what pmu::setup_aux() returned, or NULL: there is no area, it is
+ * being unmapped, it is full, or the event is about to be disabled
+ */
+void *perf_aux_output_begin(struct perf_output_handle *handle,
+			    struct perf_event *event)
+{
+	struct perf_buffer *rb = NULL;
+
+	/* One that is about to be disabled does not begin again. */
+	if (!event->pending_disable)
+		rb = aux_claim(event);
+
+	handle->event = NULL;
+	if (!rb)
+		return NULL;
+
+	handle->rb = rb;
+	handle->event = event;
+	if (likely(aux_open(handle, &rb->aux))) {
+		trace_perf_aux_begin(event, rb->aux.head, handle->size);
+		return rb->aux.priv;
+	}
+
+	aux_wake_reader(handle);
+	aux_full(handle);
+	handle->event = NULL;
+	aux_release(rb);
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(perf_aux_output_begin);
+
+/* pmu::add() of s390 may fail with a transaction open, and forgets it. */
+static void aux_forget(struct perf_event *event)
+{
+	struct perf_buffer *rb = has_aux(event) ? ring_buffer_get(event) : NULL;
+
+	if (!rb)
+		return;
+	if (READ_ONCE(rb->aux.writer) == event)
+		aux_release(rb);
+	ring_buffer_put(rb);
+}
+
+/**
+ * perf_aux_refused - clean up after an event that could not be scheduled in
+ * @event: which pmu::add() refused
+ * @ctx: its context, locked
+ *
+ * If it is to be disabled, because perf_aux_output_begin() found its area full,
+ * that happens here: usually it happens when an event is scheduled out, but
+ * this one was never in.
+ */
+void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx)
+{
+	aux_forget(event);
+	if (event->pending_disable) {
+		perf_event_set_state(event, PERF_EVENT_STATE_OFF);
+		perf_cgroup_event_disable(event, ctx);
+		event->pending_disable = 0;
+	}
+}
+
+/**
+ * perf_aux_output_flag - add to the flags of the transaction's record
+ * @handle: of an open transaction
+ * @flags: PERF_AUX_FLAG_*, but for OVERWRITE, which is the core's to know.
+ *	TRUNCATED says that there was no room: the event is disabled at the end.
+ *
+ * Context: as perf_aux_output_begin().
+ */
+void perf_aux_output_flag(struct perf_output_handle *handle, u64 flags)
+{
+	WARN_ON_ONCE(flags & PERF_AUX_FLAG_OVERWRITE);
+	handle->aux_flags |= flags & ~(u64)PERF_AUX_FLAG_OVERWRITE;
+}
+EXPORT_SYMBOL_GPL(perf_aux_output_flag);
+
+/*
+ * Whether a record would tell the reader something. The format of the data is
+ * no news by itself, and neither is a position in a buffer that wraps.
+ */
+static bool aux_worth_a_record(const struct perf_aux_range *range)
+{
+	return range->size || range->flags & ~(u64)(PERF_AUX_FLAG_OVERWRITE |
+					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+}
+
+/**
+ * perf_aux_output_end - close a transaction: tell what was written
+ * @handle: from perf_aux_output_begin(); in overwrite mode head is the new
+ *	head, as the driver says
+ * @size: bytes written; the driver has made sure that they are visible
+ *
+ * Publishes perf_event_mmap_page::aux_head, writes a PERF_RECORD_AUX
+ * (include/uapi/linux/perf_event.h) if there is something to tell, wakes the
+ * reader at a watermark. With PERF_AUX_FLAG_TRUNCATED the event is disabled and
+ * the reader woken.
+ *
+ * Context: as perf_aux_output_begin(). To be called from pmu::stop() at the
+ * latest, so that whoever stops the event may free the area.
+ */
+void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
+{
+	struct perf_event *event = handle->event;
+	struct perf_buffer *rb = handle->rb;
+	struct perf_aux *aux = &rb->aux;
+	bool truncated = handle->aux_flags & PERF_AUX_FLAG_TRUNCATED;
+	struct perf_aux_range range = {
+		.offset	= aux->overwrite ? handle->head : aux->head,
+		.size	= size,
+		.flags	= handle->aux_flags,
+	};
+
+	if (aux->overwrite) {
+		range.flags |= PERF_AUX_FLAG_OVERWRITE;
+		aux->head = handle->head;
+	} else {
+		aux->head += size;
+	}
+
+	if (aux_worth_a_record(&range))
+		perf_aux_log(aux, event, &range);
+	else
+		perf_aux_log_backlog(aux, event);
+	aux_publish(rb);
+
+	trace_perf_aux_end(event, range.offset, range.size, range.flags);
+
+	if (aux_watermark_passed(aux) || truncated)
+		aux_wake_reader(handle);
+	if (truncated)
+		aux_full(handle);
+
+	handle->event = NULL;
+	aux_release(rb);
+}
+EXPORT_SYMBOL_GPL(perf_aux_output_end);
+
+/**
+ * perf_aux_output_skip - leave out bytes at the begin of the free part
+ * @handle: of an open transaction, before hardware writes
+ * @size: bytes that the driver has padded, for example for alignment
+ *
+ * Context: as perf_aux_output_begin().
+ *
+ * Return: 0, or -ENOSPC where there is less room than that
+ */
+int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
+{
+	struct perf_aux *aux = &handle->rb->aux;
+
+	if (handle->size < size)
+		return -ENOSPC;
+
+	aux->head += size;
+	aux_publish(handle->rb);
+	if (aux_watermark_passed(aux)) {
+		aux_wake_reader(handle);
+		handle->wakeup = aux->mark + aux->watermark;
+	}
+
+	handle->size -= size;
+	handle->head = aux->head;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(perf_aux_output_skip);
+
+/**
+ * perf_get_aux - the driver's data of the area of an open transaction
+ * @handle: where perf_aux_output_begin() may have been called on
+ *
+ * Context: as perf_aux_output_begin().
+ *
+ * Return: what pmu::setup_aux() returned; NULL: no transaction is open
+ */
+void *perf_get_aux(struct perf_output_handle *handle)
+{
+	return handle->event ? handle->rb->aux.priv : NULL;
+}
+EXPORT_SYMBOL_GPL(perf_get_aux);
+
+/**
+ * perf_output_copy_aux - copy a part of the AUX area into a data record
+ * @source: of an open transaction
+ * @record: where to
+ * @from: where the part begins, in bytes; counted modulo the area
+ * @to: where it ends; if it is the same place, the part is the whole area
+ *
+ * Context: as perf_aux_output_begin(); the hardware is stopped.
+ *
+ * Return: bytes copied, or -EFAULT
+ */
+long perf_output_copy_aux(struct perf_output_handle *source,
+			  struct perf_output_handle *record,
+			  unsigned long from, unsigned long to)
+{
+	struct perf_aux *aux = &source->rb->aux;
+	unsigned long mask = perf_aux_size(source->rb) - 1;
+	unsigned long size = ((to - from - 1) & mask) + 1;
+	unsigned long left, chunk, at = from & mask;
+
+	for (left = size; left; left -= chunk, at = (at + chunk) & mask) {
+		chunk = min(left, PAGE_SIZE - offset_in_page(at));
+		if (perf_output_copy(record, aux->pages[at >> PAGE_SHIFT] +
+				     offset_in_page(at), chunk))
+			return -EFAULT;
+	}
+	return size;
+}

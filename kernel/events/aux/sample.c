@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PERF_SAMPLE_AUX: samples of an event that carry the newest data of the AUX
+ * event that leads its group.
+ *
+ * A sample is laid out before it is written: first it is said how many bytes of
+ * AUX data there will be, then so many are written, come what may.
+ */
+#include <linux/perf_event.h>
+
+#include "../internal.h"
+#include "sample.h"
+
+/* Zeros are padding in the formats of all AUX PMUs that can be sampled. */
+static void aux_pad_sample(struct perf_output_handle *record, unsigned long size)
+{
+	static const u64 zeros[8];
+	unsigned long chunk;
+
+	for (; size; size -= chunk) {
+		chunk = min(size, sizeof(zeros));
+		perf_output_copy(record, zeros, chunk);
+	}
+}
+
+/* Whether the trace can be sampled where we are: its event runs here. */
+static bool aux_runs_here(struct perf_event *trace)
+{
+	bool active = READ_ONCE(trace->state) == PERF_EVENT_STATE_ACTIVE;
+	bool here = READ_ONCE(trace->oncpu) == smp_processor_id();
+
+	/* It leads the group of the event that is sampled. */
+	return !WARN_ON_ONCE(!active || !here);
+}
+
+/**
+ * perf_aux_sample_size - lay out the AUX data of a sample
+ * @event: the event that is sampled
+ * @sample: aux_size is set
+ * @room: the most that fits in, in bytes
+ *
+ * There is none, where the AUX event has no area, or is being sampled already:
+ * an NMI may come in the middle of another sample.
+ *
+ * Context: on the CPU of the event, NMI possibly.
+ *
+ * Return: bytes, a multiple of 8
+ */
+unsigned long perf_aux_sample_size(struct perf_event *event,
+				   struct perf_sample_data *sample,
+				   unsigned long room)
+{
+	struct perf_event *trace = event->aux_event;
+	struct perf_buffer *rb = NULL;
+	unsigned long most = 0;
+
+	if (trace && aux_runs_here(trace))
+		rb = ring_buffer_get(trace);
+	if (rb) {
+		if (!READ_ONCE(rb->aux.in_sample))
+			most = min(room, perf_aux_size(rb));
+		ring_buffer_put(rb);
+	}
+
+	sample->aux_size = round_up(most, sizeof(u64));
+	return sample->aux_size;
+}
+
+/*
+ * Let the driver copy its newest data.
+ *
+ * Interrupts are off: so the stop of the area's writer, which comes as one,
+ * waits until its pages are left alone. pmu::snapshot_aux() does not change
+ * the state of the event, for it may have interrupted who does.
+ */
+static long aux_snapshot(struct perf_aux *aux, struct perf_event *trace,
+			 struct perf_output_handle *record, unsigned long size)
+{
+	unsigned long irq_flags;
+	long written;
+
+	local_irq_save(irq_flags);
+	WRITE_ONCE(aux->in_sample, true);
+	/* An NMI from here on finds in_sample set, on this CPU. */
+	barrier();
+	written = trace->pmu->snapshot_aux(trace, record, size);
+	barrier();
+	WRITE_ONCE(aux->in_sample, false);
+	local_irq_restore(irq_flags);
+	return written;
+}
+
+/**
+ * perf_aux_sample_write - write the AUX data of a sample
+ * @event: the event that is sampled
+ * @record: of the sample, in the data buffer
+ * @size: from perf_aux_sample_size()
+ *
+ * What the driver does not deliver, is padded: its area may have been unmapped
+ * since the sample was laid out.
+ *
+ * Context: as perf_aux_sample_size().
+ */
+void perf_aux_sample_write(struct perf_event *event,
+			   struct perf_output_handle *record, unsigned long size)
+{
+	struct perf_event *trace = event->aux_event;
+	struct perf_buffer *rb = trace ? ring_buffer_get(trace) : NULL;
+	long written = 0;
+
+	if (rb) {
+		written = aux_snapshot(&rb->aux, trace, record, size);
+		ring_buffer_put(rb);
+	}
+	if (WARN_ON_ONCE(written < 0 || written > size))
+		return;
+	aux_pad_sample(record, size - written);
+}
