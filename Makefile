@@ -30,6 +30,7 @@ run: python
 
 check: build
 	@$(LAB) build --debug
+	@$(LAB) build --kernel series
 	@$(LAB) test
 
 test: python

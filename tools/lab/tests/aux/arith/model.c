@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The AUX area's arithmetic against models that are too simple to be wrong.
+ *
+ * Bytes: a ring whose cells say whether they hold an unread byte, and which
+ * one of the stream. Each byte that is written or read is looked at. A record
+ * that finds no room is merged into the next, as the kernel does it; the
+ * reader goes by what records say, and must find each byte of the stream once,
+ * padding aside, before the writer gets that cell again.
+ *
+ * Counts: the same with large areas and without cells, over tens of GiB.
+ */
+#include ARITH_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+#define GIB		(1UL << 30)
+#define NO_BYTE		(~0UL)
+
+/* What the kernel's output.c keeps for an area. */
+struct area {
+	u64 size, head, tail, mark, watermark;
+	struct perf_aux_range backlog;
+};
+
+struct ring {
+	struct area area;
+	/* of each cell: the number of the unread byte in it, or NO_BYTE; whether it is padding */
+	u64 *cells;
+	bool *padding;
+	u64 occupied;
+	/* the stream as written: its next byte, and the one behind the last that is no padding */
+	u64 next, data_end;
+	u64 until_mark;
+	/* the reader: the next byte that it has not been told of */
+	u64 told;
+	/* flags given to records, and those that the reader has seen */
+	u64 flags_given, flags_seen;
+	u64 wakeups, wakeups_wanted;
+	u64 records, lost;
+	const char *fault;
+};
+
+static void blame(struct ring *r, const char *fault)
+{
+	if (!r->fault)
+		r->fault = fault;
+}
+
+/* One byte goes to its cell; returns whether it is a multiple of the watermark. */
+static bool put_byte(struct ring *r, bool padding)
+{
+	u64 index = r->next & (r->area.size - 1);
+
+	if (r->cells[index] != NO_BYTE)
+		blame(r, "an unread byte is overwritten");
+	r->cells[index] = r->next++;
+	r->padding[index] = padding;
+	r->occupied++;
+	if (!padding)
+		r->data_end = r->next;
+	if (--r->until_mark)
+		return false;
+	r->until_mark = r->area.watermark;
+	return true;
+}
+
+static void put_bytes(struct ring *r, u64 count, bool padding)
+{
+	bool wake = false;
+
+	for (u64 i = 0; i < count && !r->fault; i++)
+		wake |= put_byte(r, padding);
+	r->wakeups_wanted += wake;
+
+	r->area.head += count;
+	r->wakeups += perf_aux_crossed(r->area.head, &r->area.mark, r->area.watermark);
+}
+
+static void take_byte(struct ring *r)
+{
+	u64 *cell = &r->cells[r->area.tail & (r->area.size - 1)];
+
+	if (*cell != r->area.tail)
+		blame(r, "the reader finds another byte than the record said");
+	*cell = NO_BYTE;
+	r->area.tail++;
+	r->occupied--;
+}
+
+/* The reader gets a record; padding before it is known from its offset. */
+static void hear(struct ring *r, const struct perf_aux_range *range)
+{
+	r->records++;
+	r->flags_seen |= range->flags;
+	if (!range->size)
+		return;
+	if (range->offset + range->size != r->data_end)
+		blame(r, "a record does not end where the data ends");
+	if (range->offset - r->told > r->next - r->told)
+		blame(r, "a record tells again of what was told before");
+	for (; !r->fault && r->told != range->offset; r->told++) {
+		if (!r->padding[r->told & (r->area.size - 1)])
+			blame(r, "no record tells of a byte");
+	}
+	r->told = range->offset + range->size;
+}
+
+/* The data buffer has room for a record, or not. */
+static void log_range(struct ring *r, const struct perf_aux_range *range, bool room)
+{
+	struct perf_aux_range *backlog = &r->area.backlog;
+
+	if (!backlog->size && !backlog->flags)
+		*backlog = *range;
+	else
+		perf_aux_merge(backlog, range, false);
+	r->lost += !room;
+	if (!room)
+		return;
+	hear(r, backlog);
+	memset(backlog, 0, sizeof(*backlog));
+}
+
+static u64 up_to(u64 limit)
+{
+	/* The ends are where faults are. */
+	switch (random_below(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return limit;
+	default:
+		return random_below(limit + 1);
+	}
+}
+
+/* One transaction: perhaps padding, then data, then a record. */
+static void transact(struct ring *r)
+{
+	struct area *a = &r->area;
+	u64 room = perf_aux_room(a->head, a->tail, a->size);
+	struct perf_aux_range range = { };
+	u64 pad;
+
+	if (room != (r->occupied < a->size ? a->size - 1 - r->occupied : 0))
+		blame(r, "the room is not the number of free cells but one");
+
+	/* Padding alone must not fill the area: the reader waits for a record. */
+	pad = random_below(4) || !room ? 0 : up_to(room <= 16 ? room - 1 : 16);
+	put_bytes(r, pad, true);
+
+	range.offset = a->head;
+	range.size = up_to(room - pad);
+	if (pad && room < a->size / 2 && !range.size)
+		range.size = 1;
+	range.flags = random_below(16) ? 0 : 1UL << random_below(4);
+	r->flags_given |= range.flags;
+	put_bytes(r, range.size, false);
+	if (range.size || range.flags)
+		log_range(r, &range, random_below(3));
+}
+
+static void consume(struct ring *r)
+{
+	u64 count = up_to(r->told - r->area.tail);
+
+	if (r->told - r->area.tail > r->area.size)
+		blame(r, "the reader is told of more than an area");
+	for (u64 i = 0; i < count && !r->fault; i++)
+		take_byte(r);
+}
+
+static void check_ring(const char *name, u64 size, u64 watermark, u64 start, u64 steps)
+{
+	struct ring r = {
+		.area = { .size = size, .head = start, .tail = start, .mark = start,
+			  .watermark = watermark },
+		.next = start, .data_end = start, .told = start, .until_mark = watermark,
+	};
+
+	r.cells = malloc(size * sizeof(*r.cells));
+	r.padding = calloc(size, sizeof(*r.padding));
+	if (!r.cells || !r.padding)
+		abort();
+	memset(r.cells, 0xff, size * sizeof(*r.cells));
+
+	while (steps-- && !r.fault) {
+		transact(&r);
+		consume(&r);
+	}
+	log_range(&r, &(struct perf_aux_range) { .offset = r.area.head }, true);
+	free(r.cells);
+	free(r.padding);
+
+	if (r.wakeups != r.wakeups_wanted)
+		blame(&r, "the wakeups are not those of the watermark");
+	if (r.flags_seen != r.flags_given)
+		blame(&r, "a flag is lost");
+	if (!r.lost || !r.records || !r.wakeups)
+		blame(&r, "the model has not seen everything");
+	if (r.fault)
+		diag("%s; at byte %lu", r.fault, r.next);
+	point(!r.fault, "bytes: %s: %lu bytes, %lu records, %lu of them late, %lu wakeups", name,
+	      r.next - start, r.records, r.lost, r.wakeups);
+}
+
+/* As above, for areas too large to look at bytes; multiples are counted by division. */
+static void check_counts(const char *name, u64 size, u32 requested, u64 want, u64 steps)
+{
+	struct area a = { .size = size, .watermark = perf_aux_watermark(requested, size) };
+	u64 wakeups = 0, wanted = 0;
+	bool good = a.watermark == want;
+
+	for (u64 step = 0; good && (step < steps || a.head < 5 * GIB); step++) {
+		u64 room = perf_aux_room(a.head, a.tail, size);
+		u64 count = up_to(room);
+
+		good = room == size - 1 - (a.head - a.tail);
+		wanted += (a.head + count) / want > a.head / want;
+		a.head += count;
+		wakeups += perf_aux_crossed(a.head, &a.mark, a.watermark);
+		good = good && wakeups == wanted && a.mark == a.head / want * want;
+		a.tail += up_to(a.head - a.tail);
+	}
+	point(good, "counts: %s: %lu MiB, %lu wakeups, %lu wanted", name, a.head >> 20, wakeups,
+	      wanted);
+}
+
+/* Users map and unmap in any order; each page is paid once, and never twice. */
+static void check_charges(u64 steps)
+{
+	unsigned long gifts[16] = { }, pinned[16] = { };
+	unsigned long allowance = 129, used = 0;
+	bool good = true;
+
+	while (good && steps--) {
+		unsigned int i = random_below(ARRAY_SIZE(gifts));
+		unsigned long pages = 1 + random_below(64), left;
+
+		if (gifts[i] || pinned[i]) {
+			used -= gifts[i];
+			gifts[i] = 0;
+			pinned[i] = 0;
+			continue;
+		}
+		/* Page by page: as long as the allowance lasts, it pays. */
+		left = used < allowance ? allowance - used : 0;
+		pinned[i] = perf_mlock_split(used + pages, allowance, pages);
+		gifts[i] = pages - pinned[i];
+		good = gifts[i] == (pages < left ? pages : left);
+		used += gifts[i];
+		good = good && used <= allowance;
+	}
+	point(good, "charges: what the allowance pays never exceeds it");
+}
+
+void test_models(unsigned long steps)
+{
+	check_ring("a tiny area", 8, 3, 0, steps);
+	check_ring("watermark of one byte", 64, 1, 0, steps);
+	check_ring("half a small area", 256, 128, 0, steps);
+	check_ring("odd watermark", 512, 77, 0, steps);
+	check_ring("watermark of more than the area", 128, 333, 0, steps);
+	check_ring("across 4 GiB", 256, 64, 4 * GIB - 64 * 100, steps);
+	check_ring("across the end of numbers", 256, 100, -100UL * 10, steps);
+
+	check_counts("1 MiB, default", GIB >> 10, 0, GIB >> 11, steps * 4);
+	check_counts("1 MiB, 4 KiB", GIB >> 10, 4096, 4096, steps);
+	check_counts("1 MiB, odd", GIB >> 10, 77777, 77777, steps);
+	check_counts("2 GiB, default", 2 * GIB, 0, GIB, steps);
+	check_counts("4 GiB, default", 4 * GIB, 0, 2 * GIB, steps);
+	check_counts("8 GiB, default", 8 * GIB, 0, U32_MAX, steps);
+	check_counts("64 GiB, default", 64 * GIB, 0, U32_MAX, steps);
+
+	check_charges(steps);
+}

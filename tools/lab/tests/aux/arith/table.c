@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The AUX area's arithmetic by tables: inputs and what they must give. */
+#include ARITH_H
+
+#include "check.h"
+
+#define PAGE_SHIFT	12
+#define PAGE		(1UL << PAGE_SHIFT)
+#define MIB		(1UL << 20)
+#define GIB		(1UL << 30)
+
+/*
+ * A request is written as: where and how large the mapping is, what the user
+ * page says of it, where the data end, and which area there is, in pages.
+ */
+struct geometry {
+	const char *name;
+	u64 map[2];
+	u64 user_page[2];
+	u64 data_end;
+	u64 have[2];
+	int want;
+};
+
+static const struct geometry geometries[] = {
+	{ "right behind the data", { 9, 4 }, { 9, 4 }, 9, { 0, 0 }, 0 },
+	{ "a hole behind the data", { 64, 4 }, { 64, 4 }, 9, { 0, 0 }, 0 },
+	{ "one page, no data pages", { 1, 1 }, { 1, 1 }, 1, { 0, 0 }, 0 },
+	{ "4 GiB", { 9, GIB / PAGE * 4 }, { 9, GIB / PAGE * 4 }, 9, { 0, 0 }, 0 },
+	{ "1 TiB, far out", { GIB, GIB / 4 }, { GIB, GIB / 4 }, 9, { 0, 0 }, 0 },
+	{ "the same area again", { 9, 4 }, { 9, 4 }, 9, { 9, 4 }, 0 },
+
+	{ "user page not filled in", { 9, 4 }, { 0, 0 }, 9, { 0, 0 }, -EINVAL },
+	{ "one page before the data's end", { 8, 4 }, { 8, 4 }, 9, { 0, 0 }, -EINVAL },
+	{ "the first data page", { 1, 4 }, { 1, 4 }, 9, { 0, 0 }, -EINVAL },
+	{ "mapped behind aux_offset", { 10, 4 }, { 9, 4 }, 9, { 0, 0 }, -EINVAL },
+	{ "mapped before aux_offset", { 9, 4 }, { 10, 4 }, 9, { 0, 0 }, -EINVAL },
+	{ "mapped larger than aux_size", { 9, 8 }, { 9, 4 }, 9, { 0, 0 }, -EINVAL },
+	{ "mapped smaller than aux_size", { 9, 4 }, { 9, 8 }, 9, { 0, 0 }, -EINVAL },
+	{ "aux_size is 0", { 9, 4 }, { 9, 0 }, 9, { 0, 0 }, -EINVAL },
+	{ "3 pages", { 9, 3 }, { 9, 3 }, 9, { 0, 0 }, -EINVAL },
+	{ "6 pages", { 9, 6 }, { 9, 6 }, 9, { 0, 0 }, -EINVAL },
+	{ "4 GiB and a page", { 9, 4 * GIB / PAGE + 1 }, { 9, 4 * GIB / PAGE + 1 }, 9,
+	  { 0, 0 }, -EINVAL },
+	{ "no page at all", { 9, 0 }, { 9, 0 }, 9, { 0, 0 }, -EINVAL },
+	{ "another area, twice as large", { 9, 8 }, { 9, 8 }, 9, { 9, 4 }, -EINVAL },
+	{ "another area, half as large", { 9, 2 }, { 9, 2 }, 9, { 9, 4 }, -EINVAL },
+	{ "another area, a page on", { 10, 4 }, { 10, 4 }, 9, { 9, 4 }, -EINVAL },
+	{ "the second half of the area", { 11, 2 }, { 11, 2 }, 9, { 9, 4 }, -EINVAL },
+};
+
+static void test_geometry(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(geometries); i++) {
+		const struct geometry *g = &geometries[i];
+		struct perf_aux_request request = {
+			.map_offset	= g->map[0] << PAGE_SHIFT,
+			.map_size	= g->map[1] << PAGE_SHIFT,
+			.aux_offset	= g->user_page[0] << PAGE_SHIFT,
+			.aux_size	= g->user_page[1] << PAGE_SHIFT,
+			.data_end	= g->data_end << PAGE_SHIFT,
+			.have_offset	= g->have[0] << PAGE_SHIFT,
+			.have_size	= g->have[1] << PAGE_SHIFT,
+		};
+		int got = perf_aux_check_request(&request, PAGE_SHIFT);
+
+		point(got == g->want, "geometry: %s: %d", g->name, got);
+	}
+}
+
+/* User space may write any byte offset: only that of the mapping is right. */
+static void test_geometry_bytes(void)
+{
+	struct perf_aux_request good = {
+		.map_offset = 9 * PAGE, .map_size = 4 * PAGE,
+		.aux_offset = 9 * PAGE, .aux_size = 4 * PAGE,
+		.data_end = 9 * PAGE,
+	};
+	struct perf_aux_request r = good;
+	bool refused = true;
+
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		r.aux_offset = good.aux_offset ^ 1UL << bit;
+		refused = refused && perf_aux_check_request(&r, PAGE_SHIFT) == -EINVAL;
+		r = good;
+		r.aux_size ^= 1UL << bit;
+		refused = refused && perf_aux_check_request(&r, PAGE_SHIFT) == -EINVAL;
+		r = good;
+	}
+	point(refused && !perf_aux_check_request(&r, PAGE_SHIFT),
+	      "geometry: any bit of aux_offset and of aux_size counts");
+}
+
+static const struct {
+	const char *name;
+	u32 requested;
+	u64 size;
+	u64 want;
+} watermarks[] = {
+	{ "default, one page", 0, PAGE, PAGE / 2 },
+	{ "default, 1 MiB", 0, MIB, MIB / 2 },
+	{ "default, 2 GiB", 0, 2 * GIB, GIB },
+	{ "default, 4 GiB", 0, 4 * GIB, 2 * GIB },
+	{ "default, 8 GiB: what the attribute could say", 0, 8 * GIB, U32_MAX },
+	{ "default, 64 GiB: what the attribute could say", 0, 64 * GIB, U32_MAX },
+	{ "1 byte", 1, MIB, 1 },
+	{ "odd", 12345, MIB, 12345 },
+	{ "the area", MIB, MIB, MIB },
+	{ "more than the area", MIB * 3, MIB, MIB * 3 },
+	{ "the most", U32_MAX, PAGE, U32_MAX },
+};
+
+static void test_watermark(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(watermarks); i++) {
+		u64 got = perf_aux_watermark(watermarks[i].requested, watermarks[i].size);
+
+		point(got == watermarks[i].want, "watermark: %s: %lu", watermarks[i].name, got);
+	}
+}
+
+static const struct {
+	const char *name;
+	u64 head, tail, size;
+	u64 want;
+} rooms[] = {
+	{ "empty", 0, 0, PAGE, PAGE - 1 },
+	{ "empty, later", 77777, 77777, PAGE, PAGE - 1 },
+	{ "one byte", 1, 0, PAGE, PAGE - 2 },
+	{ "half", PAGE / 2, 0, PAGE, PAGE / 2 - 1 },
+	{ "all but one byte: full", PAGE - 1, 0, PAGE, 0 },
+	{ "all: full", PAGE, 0, PAGE, 0 },
+	{ "one byte left", PAGE - 2, 0, PAGE, 1 },
+	{ "tail is an area behind", 3 * PAGE, 2 * PAGE, PAGE, 0 },
+	{ "tail is more than an area behind", 3 * PAGE, PAGE, PAGE, 0 },
+	{ "tail is ahead by a byte", PAGE, PAGE + 1, PAGE, 0 },
+	{ "tail is ahead by an area", PAGE, 2 * PAGE, PAGE, 0 },
+	{ "tail is the largest number", PAGE, ~0UL, PAGE, 0 },
+	{ "across 4 GiB", 4 * GIB + 16, 4 * GIB - 16, PAGE, PAGE - 1 - 32 },
+	{ "across the end of numbers", 16, -16UL, PAGE, PAGE - 1 - 32 },
+	{ "8 GiB, empty", 0, 0, 8 * GIB, 8 * GIB - 1 },
+	{ "8 GiB, 5 GiB unread", 5 * GIB, 0, 8 * GIB, 3 * GIB - 1 },
+};
+
+static void test_room(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+		u64 got = perf_aux_room(rooms[i].head, rooms[i].tail, rooms[i].size);
+
+		point(got == rooms[i].want, "room: %s: %lu", rooms[i].name, got);
+	}
+}
+
+static const struct {
+	const char *name;
+	u64 head, mark, watermark;
+	bool want;
+	u64 moved_to;
+} crossings[] = {
+	{ "nothing new", 0, 0, 100, false, 0 },
+	{ "a byte short", 99, 0, 100, false, 0 },
+	{ "exactly", 100, 0, 100, true, 100 },
+	{ "a byte more", 101, 0, 100, true, 100 },
+	{ "two short of a byte", 199, 0, 100, true, 100 },
+	{ "two at once", 200, 0, 100, true, 200 },
+	{ "seven at once, and more", 765, 0, 100, true, 700 },
+	{ "the next one, not yet", 199, 100, 100, false, 100 },
+	{ "the next one", 234, 100, 100, true, 200 },
+	{ "each byte", 5, 4, 1, true, 5 },
+	{ "across 4 GiB", 4 * GIB + 1, 4 * GIB - MIB, MIB, true, 4 * GIB },
+	{ "4 GiB at once", 4 * GIB + 5, 0, MIB, true, 4 * GIB },
+	{ "the largest watermark, a byte short", U32_MAX - 1UL, 0, U32_MAX, false, 0 },
+	{ "the largest watermark", U32_MAX + 7UL, 0, U32_MAX, true, U32_MAX },
+	{ "across the end of numbers", 80, -30UL, 100, true, 70 },
+};
+
+static const struct {
+	const char *name;
+	u64 head, watermark;
+	u64 want;
+} marks[] = {
+	{ "nothing was written", 0, 100, 0 },
+	{ "just below", 99, 100, 0 },
+	{ "just there", 100, 100, 100 },
+	{ "above 4 GiB", 4 * GIB + 5, 7, (4 * GIB + 5) / 7 * 7 },
+};
+
+static void test_mark(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		u64 got = perf_aux_mark(marks[i].head, marks[i].watermark);
+
+		point(got == marks[i].want, "mark: %s: %lu", marks[i].name, got);
+	}
+}
+
+static void test_crossed(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(crossings); i++) {
+		u64 mark = crossings[i].mark;
+		bool got = perf_aux_crossed(crossings[i].head, &mark, crossings[i].watermark);
+
+		point(got == crossings[i].want && mark == crossings[i].moved_to,
+		      "crossed: %s: %d, mark %lu", crossings[i].name, got, mark);
+	}
+}
+
+static const struct {
+	const char *name;
+	bool contiguous, overwrite;
+	unsigned long pages;
+	unsigned int watermark_order, limit;
+	unsigned int want;
+} orders[] = {
+	{ "single pages do", false, false, 1024, 9, 10, 0 },
+	{ "single pages do, overwrite", false, true, 1024, 0, 10, 0 },
+	{ "no longer than the watermark", true, false, 1024, 9, 10, 9 },
+	{ "a watermark within a page", true, false, 1024, 0, 10, 0 },
+	{ "overwrite: the whole area", true, true, 512, 0, 10, 9 },
+	{ "overwrite: as much as there is", true, true, 4096, 0, 10, 10 },
+	{ "not more than the area", true, false, 4, 20, 10, 2 },
+	{ "not more than there is", true, false, 1 << 20, 19, 10, 10 },
+	{ "one page", true, false, 1, 0, 10, 0 },
+	{ "one page, overwrite", true, true, 1, 5, 10, 0 },
+};
+
+static void test_max_order(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		unsigned int got = perf_aux_max_order(orders[i].contiguous, orders[i].overwrite,
+						      orders[i].pages, orders[i].watermark_order,
+						      orders[i].limit);
+
+		point(got == orders[i].want, "order: %s: %u", orders[i].name, got);
+	}
+}
+
+static const struct {
+	const char *name;
+	struct perf_aux_range old, add, want;
+	bool overwrite;
+} merges[] = {
+	{ "nothing before", { 0, 0, 0 }, { 100, 20, 1 }, { 100, 20, 1 }, false },
+	{ "two in a row", { 100, 20, 0 }, { 120, 30, 0 }, { 100, 50, 0 }, false },
+	{ "with padding between", { 100, 20, 0 }, { 128, 30, 0 }, { 100, 58, 0 }, false },
+	{ "flags of both", { 100, 20, 1 }, { 120, 30, 4 }, { 100, 50, 5 }, false },
+	{ "flags only, after data", { 100, 20, 0 }, { 120, 0, 1 }, { 100, 20, 1 }, false },
+	{ "flags only, after padding", { 100, 20, 2 }, { 160, 0, 1 }, { 100, 20, 3 }, false },
+	{ "data after flags only", { 100, 0, 1 }, { 100, 20, 0 }, { 100, 20, 1 }, false },
+	{ "flags twice", { 100, 0, 1 }, { 100, 0, 8 }, { 100, 0, 9 }, false },
+	{ "flags twice, in between padding", { 100, 0, 1 }, { 164, 0, 1 }, { 164, 0, 1 }, false },
+	{ "across 4 GiB", { 4 * GIB - 8, 8, 0 }, { 4 * GIB, 16, 0 }, { 4 * GIB - 8, 24, 0 },
+	  false },
+	{ "more than 4 GiB", { 8, 4 * GIB, 0 }, { 4 * GIB + 8, 4 * GIB, 0 }, { 8, 8 * GIB, 0 },
+	  false },
+	{ "across the end of numbers", { -8UL, 8, 0 }, { 0, 16, 0 }, { -8UL, 24, 0 }, false },
+	{ "overwrite: the newer", { 100, 64, 2 }, { 40, 64, 2 }, { 40, 64, 2 }, true },
+	{ "overwrite: the newer, smaller", { 100, 64, 2 }, { 100, 8, 2 }, { 100, 8, 2 }, true },
+	{ "overwrite: flags alone keep the data", { 100, 64, 2 }, { 40, 0, 1 }, { 100, 64, 3 }, true },
+	{ "overwrite: flags of both", { 100, 64, 6 }, { 40, 64, 3 }, { 40, 64, 7 }, true },
+};
+
+static void test_merge(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(merges); i++) {
+		const struct perf_aux_range *want = &merges[i].want;
+		struct perf_aux_range got = merges[i].old;
+
+		perf_aux_merge(&got, &merges[i].add, merges[i].overwrite);
+		point(got.offset == want->offset && got.size == want->size &&
+		      got.flags == want->flags,
+		      "merge: %s: %lu+%lu, flags %lu", merges[i].name, got.offset, got.size,
+		      got.flags);
+	}
+}
+
+static const struct {
+	const char *name;
+	unsigned long used, allowance, pages;
+	unsigned long want;
+} splits[] = {
+	{ "far below", 10, 129, 10, 0 },
+	{ "a page below", 128, 129, 10, 0 },
+	{ "exactly", 129, 129, 10, 0 },
+	{ "a page beyond", 130, 129, 10, 1 },
+	{ "all but one beyond", 138, 129, 10, 9 },
+	{ "all beyond", 139, 129, 10, 10 },
+	{ "nothing was left before", 149, 129, 10, 10 },
+	{ "the allowance has shrunk meanwhile", 1000, 129, 10, 10 },
+	{ "no allowance", 10, 0, 10, 10 },
+	{ "no pages", 500, 129, 0, 0 },
+	{ "4 GiB", 1UL << 20, 258, 1UL << 20, (1UL << 20) - 258 },
+};
+
+static void test_split(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(splits); i++) {
+		unsigned long got = perf_mlock_split(splits[i].used, splits[i].allowance,
+						     splits[i].pages);
+
+		point(got == splits[i].want, "split: %s: %lu", splits[i].name, got);
+	}
+}
+
+void test_tables(void)
+{
+	test_geometry();
+	test_geometry_bytes();
+	test_watermark();
+	test_room();
+	test_mark();
+	test_crossed();
+	test_max_order();
+	test_merge();
+	test_split();
+}

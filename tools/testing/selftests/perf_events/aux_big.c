@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Large AUX areas: they can be mapped, touching them takes few page faults,
+ * and an allocation that fails or is killed ends properly.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define GIB		(1024ULL * 1024 * 1024)
+#define DATA_PAGES	16
+/* Page tables, the array of pages, and what else runs. */
+#define RESERVE		(GIB / 4)
+#define ROUNDS		20000
+/* At most one fault for so many pages. */
+#define PAGES_PER_FAULT	10
+
+FIXTURE(aux_big)
+{
+	struct aux_event event;
+};
+
+FIXTURE_VARIANT(aux_big)
+{
+	unsigned long long size;
+};
+
+FIXTURE_VARIANT_ADD(aux_big, gib_1) { .size = GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_2) { .size = 2 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_4) { .size = 4 * GIB };
+
+/* Bytes, from /proc/meminfo. */
+static unsigned long long memory(const char *key)
+{
+	unsigned long long kib = 0;
+	char line[256], name[64];
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63[^:]: %llu", name, &kib) == 2 && !strcmp(name, key))
+			break;
+		kib = 0;
+	}
+	if (file)
+		fclose(file);
+	return kib << 10;
+}
+
+static int open_with_data(struct aux_event *event)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	event->fd = aux_open(&attr, 0, -1);
+	return event->fd < 0 ? -1 : aux_map_data(event, DATA_PAGES);
+}
+
+FIXTURE_SETUP(aux_big)
+{
+	self->event.fd = -1;
+	self->event.page = NULL;
+	self->event.area = NULL;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid())
+		SKIP(return, "needs root, or a limit of locked memory that allows it");
+	if (memory("MemAvailable") < variant->size + RESERVE)
+		SKIP(return, "less than %llu MiB of memory available",
+		     (variant->size + RESERVE) >> 20);
+	ASSERT_EQ(open_with_data(&self->event), 0);
+}
+
+FIXTURE_TEARDOWN(aux_big)
+{
+	aux_close(&self->event);
+}
+
+static bool touch(const char *area, unsigned long long size, size_t step)
+{
+	bool zero = true;
+
+	for (unsigned long long at = 0; at < size; at += step)
+		zero = !aux_peek(area + at) && zero;
+	return zero;
+}
+
+TEST_F_TIMEOUT(aux_big, map_touch_and_trace, 300)
+{
+	size_t page = aux_page_size();
+	long faults;
+	double start = aux_seconds(), mapped;
+
+	ASSERT_EQ(aux_map_area(&self->event, variant->size, PROT_READ | PROT_WRITE), 0);
+	mapped = aux_seconds();
+	faults = aux_minor_faults();
+	EXPECT_TRUE(touch(self->event.area, variant->size, page));
+	faults = aux_minor_faults() - faults;
+	TH_LOG("%llu MiB: %ld faults for %llu pages, mapped in %.2f s, touched in %.2f s",
+	       variant->size >> 20, faults, variant->size / page, mapped - start,
+	       aux_seconds() - mapped);
+	EXPECT_LE(faults * PAGES_PER_FAULT, variant->size / page);
+
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	aux_work(ROUNDS);
+	aux_disable(&self->event);
+	EXPECT_GT(aux_head(&self->event), 0);
+	EXPECT_FALSE(touch(self->event.area, aux_head(&self->event), 1));
+}
+
+/* Killed at a tenth of the time that it takes, it must not go on to the half of it. */
+TEST_F_TIMEOUT(aux_big, fatal_signal_ends_it, 300)
+{
+	double start = aux_seconds(), whole, ended;
+	int status;
+	pid_t pid;
+
+	if (variant->size > 2 * GIB)
+		SKIP(return, "the smaller ones tell it");
+	ASSERT_EQ(aux_map_area(&self->event, variant->size, PROT_READ), 0);
+	whole = aux_seconds() - start;
+	aux_unmap_area(&self->event);
+
+	start = aux_seconds();
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		/* The parent's mapping is not inherited. */
+		if (aux_map_data(&self->event, DATA_PAGES))
+			_exit(2);
+		_exit(aux_map_area(&self->event, variant->size, PROT_READ) ? 1 : 0);
+	}
+	usleep(whole * 100000);
+	kill(pid, SIGKILL);
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	ended = aux_seconds() - start;
+	TH_LOG("%llu MiB: %.2f s, or %.2f s if killed after a tenth", variant->size >> 20, whole,
+	       ended);
+	EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGKILL);
+	EXPECT_LT(ended, whole / 2);
+
+	/* It left nothing behind. */
+	EXPECT_EQ(aux_map_area(&self->event, variant->size, PROT_READ), 0);
+}
+
+FIXTURE(aux_too_big)
+{
+	int unused;
+};
+
+FIXTURE_SETUP(aux_too_big)
+{
+}
+
+FIXTURE_TEARDOWN(aux_too_big)
+{
+}
+
+TEST_F_TIMEOUT(aux_too_big, more_than_there_is, 300)
+{
+	unsigned long long size = GIB, before = memory("MemAvailable");
+	struct aux_event event = { };
+	double start = aux_seconds();
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid())
+		SKIP(return, "needs root, or a limit of locked memory that allows it");
+	while (size <= memory("MemTotal"))
+		size *= 2;
+	if (size > 16 * GIB)
+		SKIP(return, "too much memory to use it up");
+	ASSERT_EQ(open_with_data(&event), 0);
+	EXPECT_EQ(aux_map_area(&event, size, PROT_READ | PROT_WRITE), -ENOMEM);
+	TH_LOG("%llu MiB: refused after %.2f s", size >> 20, aux_seconds() - start);
+	/* What it had is free again. */
+	EXPECT_GT(memory("MemAvailable") + GIB / 8, before);
+	EXPECT_EQ(aux_map_area(&event, GIB / 16, PROT_READ | PROT_WRITE), 0);
+	aux_close(&event);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A full AUX area: the trace stops at aux_tail, says so, is really off, wakes
+ * its reader, and starts again when the reader has made room.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sched.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	16
+#define AREA_PAGES	4
+#define LAPS		5
+#define ROUNDS		200000
+
+FIXTURE(aux_full)
+{
+	struct aux_event event;
+	struct aux_log log;
+	size_t size;
+};
+
+FIXTURE_VARIANT(aux_full)
+{
+	bool per_task;
+	int cpu;
+};
+
+FIXTURE_VARIANT_ADD(aux_full, per_task) { .per_task = true, .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_cpu_1) { .per_task = true, .cpu = 1 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_0) { .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_1) { .cpu = 1 };
+
+FIXTURE_SETUP(aux_full)
+{
+	struct perf_event_attr attr;
+
+	self->event.fd = -1;
+	self->event.page = NULL;
+	self->event.area = NULL;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (aux_pin(0, variant->cpu))
+		SKIP(return, "no CPU %d", variant->cpu);
+
+	aux_attr(&attr);
+	/* Only being full wakes the reader. */
+	attr.aux_watermark = UINT32_MAX;
+	self->event.fd = aux_open(&attr, variant->per_task ? 0 : -1,
+				  variant->per_task ? -1 : variant->cpu);
+	ASSERT_GE(self->event.fd, 0);
+	self->size = AREA_PAGES * aux_page_size();
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+}
+
+FIXTURE_TEARDOWN(aux_full)
+{
+	aux_close(&self->event);
+}
+
+/* Moves on by itself, for example by the clock. */
+static bool is_counting(struct aux_event *event)
+{
+	__u64 before = aux_time_enabled(event);
+
+	aux_work(ROUNDS);
+	return aux_time_enabled(event) != before;
+}
+
+static bool is_woken(struct aux_event *event)
+{
+	struct pollfd fd = { .fd = event->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1 && fd.revents & POLLIN;
+}
+
+TEST_F_TIMEOUT(aux_full, stops_at_tail, 60)
+{
+	__u64 head = aux_fill(&self->event);
+
+	ASSERT_LE(head, self->size);
+	ASSERT_GE(head, self->size / 2);
+	aux_work(ROUNDS);
+	EXPECT_EQ(aux_head(&self->event), head);
+}
+
+TEST_F_TIMEOUT(aux_full, last_record_says_truncated, 60)
+{
+	__u64 head = aux_fill(&self->event);
+
+	aux_drain(&self->event, &self->log);
+	ASSERT_GT(self->log.aux, 0);
+	EXPECT_TRUE(self->log.flags & PERF_AUX_FLAG_TRUNCATED);
+	EXPECT_EQ(self->log.end, head);
+	EXPECT_EQ(self->log.holes, 0);
+}
+
+TEST_F_TIMEOUT(aux_full, event_is_off, 60)
+{
+	aux_fill(&self->event);
+	EXPECT_FALSE(is_counting(&self->event));
+}
+
+TEST_F_TIMEOUT(aux_full, reader_is_woken, 60)
+{
+	EXPECT_FALSE(is_woken(&self->event));
+	aux_fill(&self->event);
+	EXPECT_TRUE(is_woken(&self->event));
+	EXPECT_FALSE(is_woken(&self->event));
+}
+
+TEST_F_TIMEOUT(aux_full, enable_resumes_after_drain, 120)
+{
+	__u64 head = aux_fill(&self->event), before;
+
+	for (unsigned int lap = 0; lap < LAPS; lap++) {
+		before = head;
+		aux_drain(&self->event, &self->log);
+		aux_set_tail(&self->event, head);
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		head = aux_fill(&self->event);
+		ASSERT_GE(head, before + self->size / 2);
+		ASSERT_LE(head, before + self->size);
+	}
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.end, head);
+	EXPECT_EQ(self->log.holes, 0);
+}
+
+TEST_F_TIMEOUT(aux_full, enable_without_drain_does_not_wedge, 120)
+{
+	__u64 head = aux_fill(&self->event);
+
+	for (unsigned int i = 0; i < LAPS; i++) {
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		aux_work(ROUNDS);
+		sched_yield();
+		ASSERT_EQ(aux_head(&self->event), head);
+	}
+	EXPECT_FALSE(is_counting(&self->event));
+
+	aux_set_tail(&self->event, head);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	EXPECT_GT(aux_fill(&self->event), head);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A data buffer that takes no records, while the trace goes on: the next record
+ * that finds room tells of all that was written meanwhile, with all flags.
+ */
+#define _GNU_SOURCE
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define AREA		(4UL << 20)
+#define SMALL_AREA	(64UL << 10)
+#define ROUNDS		1000
+#define ENOUGH		300
+#define MORE		20
+
+FIXTURE(aux_lost)
+{
+	struct aux_event event;
+	struct aux_log log;
+};
+
+FIXTURE_VARIANT(aux_lost)
+{
+	/* Paused by ioctl; else the reader does not move data_tail. */
+	bool paused;
+};
+
+FIXTURE_VARIANT_ADD(aux_lost, full) { .paused = false };
+FIXTURE_VARIANT_ADD(aux_lost, paused) { .paused = true };
+
+FIXTURE_SETUP(aux_lost)
+{
+	struct perf_event_attr attr;
+
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	self->event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->event, 1), 0);
+}
+
+FIXTURE_TEARDOWN(aux_lost)
+{
+	aux_close(&self->event);
+}
+
+/* One transaction with data, at least. */
+static void trace(struct aux_event *event)
+{
+	aux_enable(event);
+	aux_work(ROUNDS);
+	aux_disable(event);
+}
+
+static int pause_output(struct aux_event *event, int on)
+{
+	return ioctl(event->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, on);
+}
+
+static __u64 data_head(struct aux_event *event)
+{
+	return __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* No record gets through any more. */
+static void block_records(struct aux_event *event, bool paused)
+{
+	if (paused) {
+		trace(event);
+		pause_output(event, 1);
+		return;
+	}
+	for (unsigned int i = 0; i < ENOUGH; i++)
+		trace(event);
+}
+
+/* The next record finds room; what was written before is read. */
+static void unblock_records(struct aux_event *event, struct aux_log *log, bool paused)
+{
+	aux_drain(event, log);
+	if (paused)
+		pause_output(event, 0);
+}
+
+TEST_F_TIMEOUT(aux_lost, next_record_covers_what_was_lost, 60)
+{
+	struct aux_event *e = &self->event;
+	__u64 blocked, head;
+
+	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	block_records(e, variant->paused);
+	blocked = data_head(e);
+	head = aux_head(e);
+	for (unsigned int i = 0; i < MORE; i++)
+		trace(e);
+	ASSERT_GT(aux_head(e), head);
+	ASSERT_EQ(data_head(e), blocked);
+
+	unblock_records(e, &self->log, variant->paused);
+	ASSERT_LT(self->log.end, aux_head(e));
+	trace(e);
+	aux_drain(e, &self->log);
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.end, aux_head(e));
+	EXPECT_GE(self->log.lost, MORE);
+}
+
+TEST_F_TIMEOUT(aux_lost, flags_are_not_lost, 60)
+{
+	struct aux_event *e = &self->event;
+	__u64 head;
+
+	ASSERT_EQ(aux_map_area(e, SMALL_AREA, PROT_READ | PROT_WRITE), 0);
+	if (variant->paused) {
+		pause_output(e, 1);
+	} else {
+		for (unsigned int i = 0; i < ENOUGH; i++) {
+			aux_set_tail(e, aux_head(e));
+			trace(e);
+		}
+	}
+	aux_set_tail(e, aux_head(e));
+	aux_enable(e);
+	head = aux_fill(e);
+
+	unblock_records(e, &self->log, variant->paused);
+	ASSERT_FALSE(self->log.flags_seen & PERF_AUX_FLAG_TRUNCATED);
+	aux_set_tail(e, head);
+	aux_disable(e);
+	trace(e);
+	aux_drain(e, &self->log);
+	EXPECT_TRUE(self->log.flags_seen & PERF_AUX_FLAG_TRUNCATED);
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.end, aux_head(e));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Locked memory: what a buffer charges to a user and to a process is given back
+ * to them, whoever unmaps it last.
+ *
+ * A process sees its own part as VmPin. The user's part shows in what another
+ * process of that user has pinned when it maps more than the allowance.
+ */
+#define _GNU_SOURCE
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	8
+/* More than the allowance of perf_event_mlock_kb on up to 8 CPUs. */
+#define AREA		(8UL << 20)
+#define NOBODY		65534
+#define OTHER		65533
+#define REPEAT		5
+
+/* KiB: pinned by this process; by a new process of two users, when it maps an area. */
+struct counters {
+	long long pinned, nobody, other;
+};
+
+FIXTURE(aux_mlock)
+{
+	struct aux_event event;
+	struct counters start;
+};
+
+static void become(uid_t uid)
+{
+	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &all) || setgroups(0, NULL) || setresuid(uid, uid, uid))
+		_exit(2);
+}
+
+static int open_own(struct aux_event *event)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	event->fd = aux_open(&attr, 0, -1);
+	return event->fd;
+}
+
+/* KiB that a new process of a user has pinned with an area. */
+static long long probe_user(uid_t uid)
+{
+	struct aux_event event = { };
+	long long pinned = -1;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		become(uid);
+		if (open_own(&event) >= 0 && !aux_map_data(&event, DATA_PAGES) &&
+		    !aux_map_area(&event, AREA, PROT_READ))
+			pinned = aux_status(getpid(), "VmPin");
+		_exit(write(ends[1], &pinned, sizeof(pinned)) != sizeof(pinned));
+	}
+	waitpid(pid, NULL, 0);
+	if (read(ends[0], &pinned, sizeof(pinned)) != sizeof(pinned))
+		pinned = -1;
+	close(ends[0]);
+	close(ends[1]);
+	return pinned;
+}
+
+static long long own_pinned(void)
+{
+	return aux_status(getpid(), "VmPin");
+}
+
+FIXTURE_SETUP(aux_mlock)
+{
+	self->event.fd = -1;
+	self->event.page = NULL;
+	self->event.area = NULL;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid())
+		SKIP(return, "needs root, to become other users");
+	self->start.pinned = own_pinned();
+	self->start.nobody = probe_user(NOBODY);
+	self->start.other = probe_user(OTHER);
+	ASSERT_GT(self->start.nobody, 0);
+	ASSERT_GE(open_own(&self->event), 0);
+}
+
+FIXTURE_TEARDOWN(aux_mlock)
+{
+	aux_close(&self->event);
+}
+
+/* Maps all of another process's buffer; the parent goes on by closing a pipe. */
+struct partner {
+	pid_t pid;
+	int go, done;
+};
+
+static void wait_for(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) < 0)
+		_exit(3);
+}
+
+static void partner_main(struct aux_event *event, uid_t uid, bool data, int go, int done)
+{
+	struct aux_event mine = { .fd = event->fd, .page = event->page };
+	long long before;
+
+	if (uid)
+		become(uid);
+	before = own_pinned();
+	mine.data_len = event->data_len;
+	if (data && aux_map_data(&mine, DATA_PAGES))
+		_exit(4);
+	if (aux_map_area(&mine, AREA, PROT_READ))
+		_exit(5);
+	if (write(done, "", 1) != 1)
+		_exit(6);
+	wait_for(go);
+	aux_unmap_area(&mine);
+	if (data)
+		munmap(mine.page, mine.data_len);
+	_exit(own_pinned() == before ? 0 : 7);
+}
+
+static void start_partner(struct partner *p, struct aux_event *event, uid_t uid, bool data)
+{
+	int go[2], done[2];
+
+	if (pipe(go) || pipe(done))
+		exit(1);
+	p->pid = fork();
+	if (!p->pid) {
+		close(go[1]);
+		partner_main(event, uid, data, go[0], done[1]);
+	}
+	close(go[0]);
+	close(done[1]);
+	p->go = go[1];
+	p->done = done[0];
+	wait_for(p->done);
+}
+
+/* Lets it unmap; its exit status says whether its own counter is as before. */
+static int end_partner(struct partner *p)
+{
+	int status = -1;
+
+	close(p->go);
+	waitpid(p->pid, &status, 0);
+	close(p->done);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect_start(struct __test_metadata *_metadata, const struct counters *start)
+{
+	EXPECT_EQ(own_pinned(), start->pinned);
+	EXPECT_EQ(probe_user(NOBODY), start->nobody);
+	EXPECT_EQ(probe_user(OTHER), start->other);
+}
+
+TEST_F(aux_mlock, map_and_unmap)
+{
+	for (unsigned int i = 0; i < REPEAT; i++) {
+		ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+		ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+		EXPECT_GT(own_pinned(), self->start.pinned);
+		aux_unmap(&self->event);
+		EXPECT_EQ(own_pinned(), self->start.pinned);
+	}
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, refused_mappings_charge_nothing)
+{
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	for (unsigned int i = 0; i < REPEAT; i++)
+		EXPECT_EQ(aux_map_area(&self->event, AREA + aux_page_size(), PROT_READ), -EINVAL);
+	/* Far more than there is. */
+	EXPECT_EQ(aux_map_area(&self->event, 1UL << 42, PROT_READ), -ENOMEM);
+	EXPECT_EQ(own_pinned(), self->start.pinned);
+	aux_unmap(&self->event);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, data_gone_before_area)
+{
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	munmap(self->event.page, self->event.data_len);
+	self->event.page = NULL;
+	aux_unmap_area(&self->event);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, unmapped_last_by_another_process)
+{
+	struct partner p;
+
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	start_partner(&p, &self->event, 0, true);
+	aux_unmap(&self->event);
+	EXPECT_EQ(end_partner(&p), 0);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, unmapped_last_by_another_user)
+{
+	struct partner p;
+
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	start_partner(&p, &self->event, NOBODY, true);
+	aux_unmap(&self->event);
+	EXPECT_EQ(end_partner(&p), 0);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, area_of_another_user_than_data)
+{
+	struct partner p;
+
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	start_partner(&p, &self->event, NOBODY, true);
+	EXPECT_EQ(end_partner(&p), 0);
+	aux_unmap(&self->event);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_F(aux_mlock, area_of_another_user_unmapped_last_here)
+{
+	struct partner p;
+
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	start_partner(&p, &self->event, OTHER, true);
+	EXPECT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	/* The partner pays, and has ended before its pages are free. */
+	end_partner(&p);
+	aux_unmap(&self->event);
+	expect_start(_metadata, &self->start);
+}
+
+TEST_HARNESS_MAIN

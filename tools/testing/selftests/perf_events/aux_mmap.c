@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mapping an AUX area: which geometry is accepted, the errno of each that is
+ * not, and what may be done to the mapping.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	8
+#define AREA_PAGES	16
+#define NOBODY		65534
+#define ROUNDS		5000
+
+static void open_and_map_data(struct __test_metadata *_metadata, struct aux_event *event)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	event->fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event->fd, 0);
+	ASSERT_EQ(aux_map_data(event, DATA_PAGES), 0);
+}
+
+/*
+ * Offsets and lengths are in pages, offsets counted from the end of the data;
+ * what the user page says is the difference to that, in bytes.
+ */
+FIXTURE(geometry)
+{
+	struct aux_event event;
+};
+
+FIXTURE_VARIANT(geometry)
+{
+	int offset, pages;
+	int64_t offset_off, size_off;
+	int flags;
+	int want;
+};
+
+FIXTURE_VARIANT_ADD(geometry, right_behind_data)
+{
+	.pages = AREA_PAGES,
+};
+
+FIXTURE_VARIANT_ADD(geometry, behind_a_hole)
+{
+	.offset = 5, .pages = AREA_PAGES,
+};
+
+FIXTURE_VARIANT_ADD(geometry, one_page)
+{
+	.pages = 1,
+};
+
+FIXTURE_VARIANT_ADD(geometry, within_data)
+{
+	.offset = -1, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_offset_page_before)
+{
+	.offset_off = -4096, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_offset_page_behind)
+{
+	.offset_off = 4096, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_offset_a_byte_off)
+{
+	.offset_off = 1, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_size_larger)
+{
+	.size_off = 4096, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_size_smaller)
+{
+	.size_off = -4096, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_size_a_byte_off)
+{
+	.size_off = -1, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, aux_size_beyond_4_gib)
+{
+	.size_off = 1LL << 32, .pages = AREA_PAGES, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, three_pages)
+{
+	.pages = 3, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, twenty_four_pages)
+{
+	.pages = 24, .want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(geometry, private_mapping)
+{
+	.pages = AREA_PAGES, .flags = MAP_PRIVATE, .want = EINVAL,
+};
+
+FIXTURE_SETUP(geometry)
+{
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	open_and_map_data(_metadata, &self->event);
+}
+
+FIXTURE_TEARDOWN(geometry)
+{
+	aux_close(&self->event);
+}
+
+TEST_F(geometry, errno_is_right)
+{
+	struct aux_event *e = &self->event;
+	size_t len = variant->pages * aux_page_size();
+	uint64_t at = e->data_len + variant->offset * (int64_t)aux_page_size();
+	void *map;
+
+	e->page->aux_offset = at + variant->offset_off;
+	e->page->aux_size = len + variant->size_off;
+	errno = 0;
+	map = aux_map_raw(e, at, len, PROT_READ | PROT_WRITE, variant->flags ?: MAP_SHARED);
+	EXPECT_EQ(errno, variant->want);
+	EXPECT_EQ(map == MAP_FAILED, !!variant->want);
+	if (map != MAP_FAILED)
+		munmap(map, len);
+
+	/* Whatever was refused, a good mapping is possible after it. */
+	EXPECT_EQ(aux_map_area(e, AREA_PAGES * aux_page_size(), PROT_READ), 0);
+}
+
+FIXTURE(aux_mmap)
+{
+	struct aux_event event;
+	size_t len;
+};
+
+FIXTURE_SETUP(aux_mmap)
+{
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	open_and_map_data(_metadata, &self->event);
+	self->len = AREA_PAGES * aux_page_size();
+	ASSERT_EQ(aux_map_area(&self->event, self->len, PROT_READ | PROT_WRITE), 0);
+}
+
+FIXTURE_TEARDOWN(aux_mmap)
+{
+	aux_close(&self->event);
+}
+
+/* Some trace in the area; its length. */
+static size_t make_trace(struct aux_event *event)
+{
+	aux_enable(event);
+	aux_work(ROUNDS);
+	aux_disable(event);
+	return aux_head(event);
+}
+
+TEST(no_data_mapping_yet)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	EXPECT_EQ(aux_map_raw(&event, 16 * aux_page_size(), aux_page_size(), PROT_READ,
+			      MAP_SHARED), MAP_FAILED);
+	EXPECT_EQ(errno, EINVAL);
+	aux_close(&event);
+}
+
+TEST(pmu_without_aux_area)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
+	};
+	struct aux_event event = { };
+
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	EXPECT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ), -EOPNOTSUPP);
+	aux_close(&event);
+}
+
+TEST(inherited_on_all_cpus)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.inherit = 1;
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	EXPECT_EQ(aux_map_data(&event, DATA_PAGES), -EINVAL);
+	aux_close(&event);
+}
+
+/* More than the allowance of perf_event_mlock_kb for all CPUs. */
+static size_t beyond_allowance(void)
+{
+	size_t allowance = sysconf(_SC_NPROCESSORS_ONLN), len = aux_page_size();
+	int kib = 512;
+	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
+
+	if (file && fscanf(file, "%d", &kib) != 1)
+		kib = 512;
+	if (file)
+		fclose(file);
+	allowance *= kib * 1024UL;
+	while (len <= allowance)
+		len *= 2;
+	return len;
+}
+
+TEST(mlock_limit_of_unprivileged_user)
+{
+	struct rlimit none = { };
+	struct aux_event event = { };
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid())
+		SKIP(return, "needs root, to become somebody without rights");
+	ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0);
+	ASSERT_EQ(setgroups(0, NULL), 0);
+	ASSERT_EQ(setresuid(NOBODY, NOBODY, NOBODY), 0);
+
+	open_and_map_data(_metadata, &event);
+	EXPECT_EQ(aux_map_area(&event, beyond_allowance(), PROT_READ | PROT_WRITE), -EPERM);
+	/* What was refused is not charged. */
+	EXPECT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ | PROT_WRITE), 0);
+	aux_close(&event);
+}
+
+TEST_F(aux_mmap, second_mapping_must_be_the_same)
+{
+	struct aux_event *e = &self->event;
+	void *first = e->area, *map;
+
+	EXPECT_EQ(aux_map_area(e, self->len * 2, PROT_READ | PROT_WRITE), -EINVAL);
+	EXPECT_EQ(aux_map_area(e, self->len / 2, PROT_READ | PROT_WRITE), -EINVAL);
+	e->page->aux_offset = e->data_len + self->len;
+	e->page->aux_size = self->len;
+	EXPECT_EQ(aux_map_raw(e, e->data_len + self->len, self->len, PROT_READ, MAP_SHARED),
+		  MAP_FAILED);
+	EXPECT_EQ(errno, EINVAL);
+
+	e->page->aux_offset = e->data_len;
+	map = aux_map_raw(e, e->data_len, self->len, PROT_READ, MAP_SHARED);
+	ASSERT_NE(map, MAP_FAILED);
+	ASSERT_GT(make_trace(e), 0);
+	EXPECT_EQ(memcmp(map, first, self->len), 0);
+	EXPECT_EQ(munmap(map, self->len), 0);
+	EXPECT_GT(make_trace(e), 0);
+}
+
+TEST_F(aux_mmap, no_splitting)
+{
+	char *area = self->event.area;
+	size_t page = aux_page_size();
+
+	EXPECT_EQ(munmap(area + page, page), -1);
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(munmap(area, page), -1);
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(munmap(area + self->len - page, page), -1);
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(mprotect(area + page, page, PROT_READ), -1);
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(mremap(area, self->len, page, 0), MAP_FAILED);
+	EXPECT_GT(make_trace(&self->event), 0);
+}
+
+TEST_F(aux_mmap, no_growing)
+{
+	EXPECT_EQ(mremap(self->event.area, self->len, self->len * 2, MREMAP_MAYMOVE), MAP_FAILED);
+}
+
+TEST_F(aux_mmap, mremap_moves)
+{
+	struct aux_event *e = &self->event;
+	void *target, *copy = malloc(self->len);
+	size_t head = make_trace(e);
+
+	ASSERT_GT(head, 0);
+	ASSERT_NE(copy, NULL);
+	memcpy(copy, e->area, self->len);
+	target = mmap(NULL, self->len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(target, MAP_FAILED);
+
+	ASSERT_EQ(mremap(e->area, self->len, self->len, MREMAP_MAYMOVE | MREMAP_FIXED, target),
+		  target);
+	e->area = target;
+	EXPECT_EQ(memcmp(copy, target, self->len), 0);
+	aux_set_tail(e, head);
+	EXPECT_GT(make_trace(e), head);
+
+	/* Counted once, however often it has moved. */
+	aux_unmap_area(e);
+	EXPECT_EQ(aux_map_area(e, self->len * 2, PROT_READ), 0);
+	free(copy);
+}
+
+static sigjmp_buf back;
+
+static void on_sigbus(int signal)
+{
+	siglongjmp(back, 1);
+}
+
+static bool write_is_sigbus(char *to)
+{
+	if (sigsetjmp(back, 1))
+		return true;
+	__atomic_store_n(to, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+TEST_F(aux_mmap, writing_is_sigbus)
+{
+	char *area = self->event.area;
+	size_t page = aux_page_size();
+
+	signal(SIGBUS, on_sigbus);
+	EXPECT_TRUE(write_is_sigbus(area));
+	/* A page that was read before is mapped already. */
+	EXPECT_EQ(aux_peek(area + page), 0);
+	EXPECT_TRUE(write_is_sigbus(area + page));
+	EXPECT_TRUE(write_is_sigbus(area + self->len - 1));
+	EXPECT_EQ(aux_peek(area + self->len - 1), 0);
+}
+
+/* In a child that inherits the file, but not the mapping. */
+static int compare_in_child(struct aux_event *event, const void *copy)
+{
+	struct aux_event mine = { .fd = event->fd };
+
+	if (aux_map_data(&mine, DATA_PAGES))
+		return 1;
+	if (aux_map_area(&mine, event->area_len, PROT_READ))
+		return 2;
+	return memcmp(mine.area, copy, mine.area_len) ? 3 : 0;
+}
+
+TEST_F(aux_mmap, second_mapping_in_another_process)
+{
+	struct aux_event *e = &self->event;
+	void *copy = malloc(self->len);
+	int status;
+	pid_t pid;
+
+	ASSERT_GT(make_trace(e), 0);
+	ASSERT_NE(copy, NULL);
+	memcpy(copy, e->area, self->len);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(compare_in_child(e, copy));
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+
+	EXPECT_EQ(memcmp(e->area, copy, self->len), 0);
+	EXPECT_GT(make_trace(e), 0);
+	free(copy);
+}
+
+TEST_F(aux_mmap, readable_after_close)
+{
+	struct aux_event *e = &self->event;
+	void *copy = malloc(self->len);
+
+	ASSERT_GT(make_trace(e), 0);
+	ASSERT_NE(copy, NULL);
+	memcpy(copy, e->area, self->len / 2);
+	close(e->fd);
+	e->fd = -1;
+
+	EXPECT_EQ(memcmp(e->area, copy, self->len / 2), 0);
+	/* This half was never touched before. */
+	EXPECT_EQ(aux_peek((char *)e->area + self->len - 1), 0);
+	EXPECT_GT(aux_head(e), 0);
+	free(copy);
+}
+
+TEST_HARNESS_MAIN

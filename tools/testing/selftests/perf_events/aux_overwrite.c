@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A read-only AUX mapping: newest data win, whatever aux_tail says, and
+ * aux_head tells where they end.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	16
+#define AREA		(64UL << 10)
+#define SHORT		5000
+#define SLICE		50000
+#define MANY		100
+
+FIXTURE(aux_overwrite)
+{
+	struct aux_event event;
+	struct aux_log log;
+};
+
+FIXTURE_SETUP(aux_overwrite)
+{
+	struct perf_event_attr attr;
+
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	self->event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+}
+
+FIXTURE_TEARDOWN(aux_overwrite)
+{
+	aux_close(&self->event);
+}
+
+static void trace(struct aux_event *event, unsigned int rounds)
+{
+	aux_enable(event);
+	aux_work(rounds);
+	aux_disable(event);
+}
+
+static size_t count_set(const char *area, size_t from, size_t to)
+{
+	size_t set = 0;
+
+	for (; from != to; from++)
+		set += !!area[from % AREA];
+	return set;
+}
+
+/* Of a first lap: trace before aux_head, nothing behind it. */
+TEST_F(aux_overwrite, newest_data_end_at_head)
+{
+	char *area = self->event.area;
+	size_t head, before;
+
+	trace(&self->event, SHORT);
+	head = aux_head(&self->event);
+	ASSERT_GT(head, 64);
+	ASSERT_LT(head, AREA / 2);
+	EXPECT_GT(count_set(area, head - 64, head), 16);
+	EXPECT_EQ(count_set(area, head, AREA), 0);
+
+	before = head;
+	trace(&self->event, SHORT);
+	head = aux_head(&self->event);
+	ASSERT_GT(head, before + 64);
+	EXPECT_GT(count_set(area, head - 64, head), 16);
+	EXPECT_EQ(count_set(area, head, AREA), 0);
+}
+
+TEST_F_TIMEOUT(aux_overwrite, goes_on_whatever_tail_says, 60)
+{
+	static const __u64 tails[] = { 0, 1, AREA, AREA - 1, ~0ULL, 1ULL << 63 };
+	char *area = self->event.area, *copy = malloc(AREA);
+
+	ASSERT_NE(copy, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(tails); i++) {
+		aux_set_tail(&self->event, tails[i]);
+		memcpy(copy, area, AREA);
+		/* Some times around. */
+		trace(&self->event, MANY * SLICE / 10);
+		EXPECT_NE(memcmp(copy, area, AREA), 0);
+		EXPECT_GT(count_set(area, 0, AREA), AREA / 8);
+		aux_drain(&self->event, &self->log);
+		EXPECT_FALSE(self->log.flags_seen & PERF_AUX_FLAG_TRUNCATED);
+	}
+	free(copy);
+}
+
+TEST_F_TIMEOUT(aux_overwrite, records_have_something_to_say, 60)
+{
+	struct aux_record record;
+	unsigned int seen = 0, last = 0;
+
+	for (unsigned int i = 0; i < MANY; i++)
+		trace(&self->event, i % 3 ? SLICE / 50 : 0);
+
+	while (aux_next(&self->event, &record)) {
+		if (record.header.type != PERF_RECORD_AUX)
+			continue;
+		seen++;
+		EXPECT_TRUE(record.aux.flags & PERF_AUX_FLAG_OVERWRITE);
+		EXPECT_FALSE(!record.aux.size && record.aux.flags == PERF_AUX_FLAG_OVERWRITE);
+		EXPECT_LE(record.aux.size, AREA);
+		last = record.aux.offset;
+	}
+	EXPECT_GT(seen, MANY / 2);
+	EXPECT_EQ(last % AREA, aux_head(&self->event) % AREA);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The records of an AUX trace: who is traced, and that none of them is idle talk. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	64
+#define AREA		(4UL << 20)
+#define SLEEPS		300
+#define ROUNDS		300
+#define CYCLES		20
+
+FIXTURE(aux_records)
+{
+	struct aux_event event;
+	struct aux_log log;
+	pid_t child;
+	int go;
+};
+
+/* A task that is scheduled out often. */
+static void storm(int wait_for)
+{
+	char byte;
+
+	if (read(wait_for, &byte, 1) != 1)
+		_exit(1);
+	for (unsigned int i = 0; i < SLEEPS; i++) {
+		aux_work(i % 3 ? ROUNDS : 0);
+		usleep(100);
+	}
+	_exit(0);
+}
+
+FIXTURE_SETUP(aux_records)
+{
+	struct perf_event_attr attr;
+	int ends[2];
+
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	ASSERT_EQ(pipe(ends), 0);
+	self->go = ends[1];
+	self->child = fork();
+	ASSERT_GE(self->child, 0);
+	if (!self->child)
+		storm(ends[0]);
+
+	aux_attr(&attr);
+	self->event.fd = aux_open(&attr, self->child, -1);
+	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
+}
+
+FIXTURE_TEARDOWN(aux_records)
+{
+	aux_end_worker(self->child);
+	aux_close(&self->event);
+}
+
+static int let_it_run(int go, pid_t child)
+{
+	int status = -1;
+
+	if (write(go, "", 1) != 1)
+		return -1;
+	waitpid(child, &status, 0);
+	return status;
+}
+
+TEST_F_TIMEOUT(aux_records, itrace_start_once_before_data, 60)
+{
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_EQ(let_it_run(self->go, self->child), 0);
+	aux_drain(&self->event, &self->log);
+	ASSERT_GT(self->log.aux, SLEEPS / 2);
+	EXPECT_EQ(self->log.itrace, 1);
+	EXPECT_FALSE(self->log.early);
+	EXPECT_EQ(self->log.pid, self->child);
+	EXPECT_EQ(self->log.tid, self->child);
+	self->child = 0;
+}
+
+TEST_F_TIMEOUT(aux_records, each_byte_once_and_nothing_empty, 60)
+{
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_EQ(let_it_run(self->go, self->child), 0);
+	self->child = 0;
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.empty, 0);
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.end, aux_head(&self->event));
+	EXPECT_EQ(self->log.lost, 0);
+}
+
+TEST(enabled_again_starts_no_second_trace)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+	struct aux_log log = { };
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, AREA, PROT_READ | PROT_WRITE), 0);
+	for (unsigned int i = 0; i < CYCLES; i++) {
+		aux_enable(&event);
+		aux_work(ROUNDS);
+		aux_disable(&event);
+	}
+	aux_drain(&event, &log);
+	EXPECT_EQ(log.itrace, 1);
+	EXPECT_EQ(log.pid, getpid());
+	EXPECT_EQ(log.tid, getpid());
+	EXPECT_GE(log.aux, CYCLES);
+	EXPECT_EQ(log.empty, 0);
+	aux_close(&event);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers that several events share by PERF_EVENT_IOC_SET_OUTPUT, and areas
+ * that are unmapped while they are written.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	32
+#define AREA		(1024UL * 1024)
+#define RACE_SECONDS	2.0
+#define STEP_USEC	20000
+#define TRIES		250
+#define REPEAT		10
+
+/* Two tasks on CPU 0, an event for each of them, one buffer by way of the first. */
+FIXTURE(aux_set_output)
+{
+	pid_t workers[2];
+	struct aux_event events[2];
+	struct aux_log log;
+};
+
+FIXTURE_SETUP(aux_set_output)
+{
+	struct perf_event_attr attr;
+
+	self->events[0].fd = -1;
+	self->events[1].fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.sample_type = PERF_SAMPLE_TID;
+	attr.sample_id_all = 1;
+	for (int i = 0; i < 2; i++) {
+		self->workers[i] = aux_worker(0);
+		ASSERT_GT(self->workers[i], 0);
+		self->events[i].fd = aux_open(&attr, self->workers[i], 0);
+		ASSERT_GE(self->events[i].fd, 0);
+	}
+}
+
+FIXTURE_TEARDOWN(aux_set_output)
+{
+	for (int i = 0; i < 2; i++) {
+		aux_end_worker(self->workers[i]);
+		aux_close(&self->events[i]);
+	}
+}
+
+static int map_all(struct aux_event *event)
+{
+	int ret = aux_map_data(event, DATA_PAGES);
+
+	return ret ?: aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
+}
+
+static int redirect(struct aux_event *from, int to)
+{
+	return ioctl(from->fd, PERF_EVENT_IOC_SET_OUTPUT, to) ? -errno : 0;
+}
+
+/* Waits, as a reader, until the head has moved on by so many bytes. */
+static bool moves_on(struct aux_event *event, struct aux_log *log, __u64 bytes)
+{
+	__u64 start = aux_head(event);
+
+	for (unsigned int i = 0; i < TRIES; i++) {
+		aux_drain(event, log);
+		aux_set_tail(event, aux_head(event));
+		if (aux_head(event) - start >= bytes)
+			return true;
+		/* An area that was full, or had gone for a while. */
+		aux_enable(event);
+		usleep(STEP_USEC);
+	}
+	return false;
+}
+
+/* Counts AUX records of each task. */
+static void count_tasks(struct aux_event *event, const pid_t *pids, unsigned int *counts)
+{
+	struct aux_record record;
+	__u32 tid;
+
+	while (aux_next(event, &record)) {
+		if (record.header.type != PERF_RECORD_AUX)
+			continue;
+		/* sample_id: pid, tid */
+		memcpy(&tid, (char *)&record + record.header.size - sizeof(tid), sizeof(tid));
+		counts[0] += tid == (__u32)pids[0];
+		counts[1] += tid == (__u32)pids[1];
+	}
+}
+
+TEST_F_TIMEOUT(aux_set_output, two_tasks_share_a_buffer, 60)
+{
+	struct aux_event *first = &self->events[0], *second = &self->events[1];
+	unsigned int counts[2] = { };
+
+	ASSERT_EQ(map_all(first), 0);
+	ASSERT_EQ(redirect(second, first->fd), 0);
+	ASSERT_EQ(aux_enable(first), 0);
+	ASSERT_EQ(aux_enable(second), 0);
+	EXPECT_TRUE(moves_on(first, &self->log, AREA / 2));
+	EXPECT_EQ(self->log.holes, 0);
+
+	for (unsigned int i = 0; i < TRIES && !(counts[0] && counts[1]); i++) {
+		usleep(STEP_USEC);
+		count_tasks(first, self->workers, counts);
+		aux_set_tail(first, aux_head(first));
+		aux_enable(first);
+		aux_enable(second);
+	}
+	EXPECT_GT(counts[0], 0);
+	EXPECT_GT(counts[1], 0);
+}
+
+TEST_F_TIMEOUT(aux_set_output, area_is_mapped_by_either, 60)
+{
+	struct aux_event *first = &self->events[0], *second = &self->events[1];
+	struct aux_event other = { .fd = second->fd };
+
+	ASSERT_EQ(map_all(first), 0);
+	ASSERT_EQ(redirect(second, first->fd), 0);
+	ASSERT_EQ(map_all(&other), 0);
+	ASSERT_EQ(aux_enable(second), 0);
+	aux_unmap(first);
+
+	/* The buffer is still there, and the second event writes to it. */
+	EXPECT_TRUE(moves_on(&other, &self->log, AREA / 4));
+	aux_unmap(&other);
+}
+
+/* Its event stays enabled; a new area is written again, and aux_head counts on. */
+TEST_F_TIMEOUT(aux_set_output, unmap_area_while_running, 120)
+{
+	struct aux_event *e = &self->events[0];
+
+	ASSERT_EQ(map_all(e), 0);
+	ASSERT_EQ(aux_enable(e), 0);
+	for (unsigned int i = 0; i < REPEAT; i++) {
+		ASSERT_TRUE(moves_on(e, &self->log, 4096));
+		aux_unmap_area(e);
+		usleep(STEP_USEC);
+		ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	}
+	EXPECT_TRUE(moves_on(e, &self->log, 4096));
+}
+
+TEST_F_TIMEOUT(aux_set_output, unmap_all_while_running, 120)
+{
+	struct aux_event *e = &self->events[0];
+
+	ASSERT_EQ(map_all(e), 0);
+	ASSERT_EQ(redirect(&self->events[1], e->fd), 0);
+	ASSERT_EQ(aux_enable(e), 0);
+	ASSERT_EQ(aux_enable(&self->events[1]), 0);
+	for (unsigned int i = 0; i < REPEAT; i++) {
+		ASSERT_TRUE(moves_on(e, &self->log, 4096));
+		aux_unmap(e);
+		usleep(STEP_USEC);
+		ASSERT_EQ(map_all(e), 0);
+	}
+}
+
+/* Maps and unmaps the area for a while, in another process. */
+static int map_in_turn(int fd, double seconds)
+{
+	struct aux_event mine = { .fd = fd };
+	double end = aux_seconds() + seconds;
+
+	if (aux_map_data(&mine, DATA_PAGES))
+		return 1;
+	while (aux_seconds() < end) {
+		if (aux_map_area(&mine, AREA, PROT_READ | PROT_WRITE))
+			return 2;
+		aux_peek((char *)mine.area + AREA - 1);
+		aux_unmap_area(&mine);
+	}
+	return 0;
+}
+
+TEST_F_TIMEOUT(aux_set_output, two_processes_map_and_unmap, 60)
+{
+	struct aux_event *e = &self->events[0];
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(aux_map_data(e, DATA_PAGES), 0);
+	ASSERT_EQ(aux_enable(e), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(map_in_turn(e->fd, RACE_SECONDS));
+	EXPECT_EQ(map_in_turn(e->fd, RACE_SECONDS), 0);
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	EXPECT_TRUE(moves_on(e, &self->log, 4096));
+}
+
+struct race {
+	struct aux_event *first, *second;
+	double end;
+	unsigned int rounds;
+};
+
+static void *redirecting(void *arg)
+{
+	struct race *race = arg;
+
+	while (aux_seconds() < race->end) {
+		redirect(race->second, race->first->fd);
+		redirect(race->second, -1);
+	}
+	return NULL;
+}
+
+static void *mapping(void *arg)
+{
+	struct race *race = arg;
+
+	while (aux_seconds() < race->end) {
+		/* A mapping that is just going may refuse the next one. */
+		map_all(race->first);
+		aux_unmap(race->first);
+		race->rounds++;
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(aux_set_output, redirect_races_unmap, 60)
+{
+	struct race race = {
+		.first = &self->events[0], .second = &self->events[1],
+		.end = aux_seconds() + RACE_SECONDS,
+	};
+	pthread_t threads[2];
+
+	ASSERT_EQ(aux_enable(race.first), 0);
+	ASSERT_EQ(aux_enable(race.second), 0);
+	ASSERT_EQ(pthread_create(&threads[0], NULL, redirecting, &race), 0);
+	ASSERT_EQ(pthread_create(&threads[1], NULL, mapping, &race), 0);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+
+	EXPECT_GT(race.rounds, 10);
+	redirect(race.second, -1);
+	ASSERT_EQ(map_all(race.first), 0);
+	EXPECT_EQ(redirect(race.second, race.first->fd), 0);
+	EXPECT_TRUE(moves_on(race.first, &self->log, 4096));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The tests of AUX areas, to be included by the Makefile before ../lib.mk.
+
+AUX_TESTS := aux_mmap aux_full aux_wakeup aux_overwrite aux_lost aux_set_output \
+	     aux_mlock aux_big aux_records
+
+TEST_GEN_PROGS += $(AUX_TESTS)
+
+# What follows are rules, none of which is what make is to do by default.
+.DEFAULT_GOAL := all
+$(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS)): aux_util.c aux_util.h
+LOCAL_HDRS += aux_util.h

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the tests of AUX areas share. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "aux_util.h"
+
+size_t aux_page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+const char *aux_pmu_name(void)
+{
+	return getenv("AUX_PMU") ?: "intel_pt";
+}
+
+int aux_pmu_type(void)
+{
+	char path[256];
+	int type = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", aux_pmu_name());
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &type) != 1)
+		type = -1;
+	fclose(file);
+	return type;
+}
+
+const char *aux_missing(void)
+{
+	static char reason[128];
+
+	if (aux_pmu_type() >= 0)
+		return NULL;
+	snprintf(reason, sizeof(reason), "no PMU %s; AUX_PMU names another", aux_pmu_name());
+	return reason;
+}
+
+void aux_attr(struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = aux_pmu_type();
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	attr->disabled = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+}
+
+int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int aux_map_data(struct aux_event *event, unsigned int pages)
+{
+	size_t len = (pages + 1) * aux_page_size();
+	void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	event->page = map;
+	event->data_len = len;
+	return 0;
+}
+
+void *aux_map_raw(struct aux_event *event, __u64 offset, size_t len, int prot, int flags)
+{
+	return mmap(NULL, len, prot, flags, event->fd, offset);
+}
+
+int aux_map_area(struct aux_event *event, size_t len, int prot)
+{
+	void *map;
+
+	event->page->aux_offset = event->data_len;
+	event->page->aux_size = len;
+	map = aux_map_raw(event, event->data_len, len, prot, MAP_SHARED);
+	if (map == MAP_FAILED)
+		return -errno;
+	event->area = map;
+	event->area_len = len;
+	return 0;
+}
+
+void aux_unmap_area(struct aux_event *event)
+{
+	if (event->area)
+		munmap(event->area, event->area_len);
+	event->area = NULL;
+}
+
+void aux_unmap(struct aux_event *event)
+{
+	aux_unmap_area(event);
+	if (event->page)
+		munmap(event->page, event->data_len);
+	event->page = NULL;
+}
+
+void aux_close(struct aux_event *event)
+{
+	aux_unmap(event);
+	if (event->fd >= 0)
+		close(event->fd);
+	event->fd = -1;
+}
+
+int aux_enable(struct aux_event *event)
+{
+	return ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+int aux_disable(struct aux_event *event)
+{
+	return ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+__u64 aux_head(struct aux_event *event)
+{
+	return __atomic_load_n(&event->page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+void aux_set_tail(struct aux_event *event, __u64 tail)
+{
+	__atomic_store_n(&event->page->aux_tail, tail, __ATOMIC_RELEASE);
+}
+
+__u64 aux_time_enabled(struct aux_event *event)
+{
+	__u64 values[2] = { };
+
+	if (read(event->fd, values, sizeof(values)) != sizeof(values))
+		return 0;
+	return values[1];
+}
+
+static void copy_out(struct aux_event *event, __u64 from, void *to, size_t len)
+{
+	const char *data = (const char *)event->page + event->page->data_offset;
+	char *out = to;
+
+	for (size_t i = 0; i < len; i++)
+		out[i] = data[(from + i) % event->page->data_size];
+}
+
+bool aux_next(struct aux_event *event, struct aux_record *record)
+{
+	__u64 head = __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
+	__u64 tail = event->page->data_tail;
+
+	if (tail == head)
+		return false;
+
+	memset(record, 0, sizeof(*record));
+	copy_out(event, tail, &record->header, sizeof(record->header));
+	if (record->header.size <= sizeof(*record))
+		copy_out(event, tail, record, record->header.size);
+	__atomic_store_n(&event->page->data_tail, tail + record->header.size, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void note_aux(struct aux_log *log, const struct aux_record *record)
+{
+	__u64 end = record->aux.offset + record->aux.size;
+
+	log->early = log->early || !log->itrace;
+	log->aux++;
+	log->offset = record->aux.offset;
+	log->size = record->aux.size;
+	log->flags = record->aux.flags;
+	log->flags_seen |= log->flags;
+	log->empty += !log->size && !(log->flags & ~(__u64)PERF_AUX_FLAG_OVERWRITE);
+	/* Without data it is the same interrupt's as the record before, and so is the wakeup. */
+	if (!log->size)
+		return;
+	log->holes += log->offset != log->end;
+	if (log->watermark)
+		log->crossings += end / log->watermark > log->offset / log->watermark ||
+				  log->flags & PERF_AUX_FLAG_TRUNCATED;
+	log->end = end;
+}
+
+void aux_drain(struct aux_event *event, struct aux_log *log)
+{
+	struct aux_record record;
+
+	while (aux_next(event, &record)) {
+		switch (record.header.type) {
+		case PERF_RECORD_AUX:
+			note_aux(log, &record);
+			break;
+		case PERF_RECORD_ITRACE_START:
+			log->itrace++;
+			log->pid = record.itrace.pid;
+			log->tid = record.itrace.tid;
+			break;
+		case PERF_RECORD_LOST:
+			log->lost += record.lost.lost;
+			break;
+		}
+	}
+}
+
+char aux_peek(const char *at)
+{
+	return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static unsigned int add(unsigned int x)
+{
+	return x + 0x9e3779b9;
+}
+
+static unsigned int turn(unsigned int x)
+{
+	return x << 7 | x >> 25;
+}
+
+static unsigned int fold(unsigned int x)
+{
+	return x & 0x10 ? x ^ x >> 3 : x * 5;
+}
+
+void aux_work(unsigned int rounds)
+{
+	static unsigned int (*const steps[])(unsigned int) = { add, turn, fold, turn };
+	static unsigned int sink;
+	unsigned int x = __atomic_load_n(&sink, __ATOMIC_RELAXED);
+
+	while (rounds--)
+		x = steps[x & 3](x + rounds);
+	__atomic_store_n(&sink, x, __ATOMIC_RELAXED);
+}
+
+#define FILL_ROUNDS	20000
+#define FILL_TRIES	1000
+#define FILL_STILL	5
+
+__u64 aux_fill(struct aux_event *event)
+{
+	__u64 head = aux_head(event), last;
+	unsigned int still = 0;
+
+	for (unsigned int i = 0; i < FILL_TRIES && still < FILL_STILL; i++) {
+		last = head;
+		aux_work(FILL_ROUNDS);
+		head = aux_head(event);
+		/* The head moves with interrupts: at first there is none for a while. */
+		still = head == last && head ? still + 1 : 0;
+	}
+	return head;
+}
+
+int aux_pin(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(pid, sizeof(set), &set);
+}
+
+pid_t aux_worker(int cpu)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (cpu >= 0)
+		aux_pin(0, cpu);
+	for (;;) {
+		aux_work(10000);
+		sched_yield();
+	}
+}
+
+void aux_end_worker(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+long long aux_status(pid_t pid, const char *key)
+{
+	char path[64], line[256];
+	long long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
+			value = strtoull(line + strlen(key) + 1, NULL, 10);
+	}
+	fclose(file);
+	return value;
+}
+
+long aux_minor_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+double aux_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the tests of AUX areas share: opening, mapping, reading, keeping busy. */
+#ifndef AUX_UTIL_H
+#define AUX_UTIL_H
+
+#include <linux/perf_event.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* An event with its buffer; what is not mapped is NULL. */
+struct aux_event {
+	int fd;
+	struct perf_event_mmap_page *page;
+	size_t data_len;
+	void *area;
+	size_t area_len;
+};
+
+/* One record of the data buffer. */
+struct aux_record {
+	struct perf_event_header header;
+	union {
+		struct {
+			__u64 offset, size, flags;
+		} aux;
+		struct {
+			__u32 pid, tid;
+		} itrace;
+		struct {
+			__u64 id, lost;
+		} lost;
+		char bytes[4096];
+	};
+};
+
+/* What aux_drain() has seen in all. */
+struct aux_log {
+	unsigned int aux, itrace, lost, empty;
+	/* what the last AUX record said; flags of all of them */
+	__u64 offset, size, flags, flags_seen;
+	/* AUX records so far cover everything from here to end without a hole */
+	__u64 end;
+	unsigned int holes;
+	/* wakeups to expect: one for each record that passes a watermark or says TRUNCATED */
+	__u64 watermark, crossings;
+	__u32 pid, tid;
+	/* an AUX record was seen before the first ITRACE_START */
+	bool early;
+};
+
+size_t aux_page_size(void);
+const char *aux_pmu_name(void);
+/* perf_event_attr::type of the PMU, or -1 where there is none. */
+int aux_pmu_type(void);
+
+/* User space only, disabled at first. */
+void aux_attr(struct perf_event_attr *attr);
+int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+
+/* These return 0 or -errno. */
+int aux_map_data(struct aux_event *event, unsigned int pages);
+int aux_map_area(struct aux_event *event, size_t len, int prot);
+/* The area, without touching the user page; MAP_FAILED with errno. */
+void *aux_map_raw(struct aux_event *event, __u64 offset, size_t len, int prot, int flags);
+void aux_unmap_area(struct aux_event *event);
+void aux_unmap(struct aux_event *event);
+void aux_close(struct aux_event *event);
+
+int aux_enable(struct aux_event *event);
+int aux_disable(struct aux_event *event);
+
+__u64 aux_head(struct aux_event *event);
+void aux_set_tail(struct aux_event *event, __u64 tail);
+/* perf_event_attr::read_format must be TOTAL_TIME_ENABLED. */
+__u64 aux_time_enabled(struct aux_event *event);
+
+/* Take the next record, if there is one. */
+bool aux_next(struct aux_event *event, struct aux_record *record);
+/* Take all records there are. */
+void aux_drain(struct aux_event *event, struct aux_log *log);
+
+/* A byte as it is now; the page is touched for sure. */
+char aux_peek(const char *at);
+
+/* Many branches, direct and indirect. */
+void aux_work(unsigned int rounds);
+/* Work until aux_head stands still; its value then. */
+__u64 aux_fill(struct aux_event *event);
+
+int aux_pin(pid_t pid, int cpu);
+/* A child that works forever on a CPU, -1: any. */
+pid_t aux_worker(int cpu);
+void aux_end_worker(pid_t pid);
+/* A number from /proc/PID/status, or -1. */
+long long aux_status(pid_t pid, const char *key);
+long aux_minor_faults(void);
+double aux_seconds(void);
+
+/* Why the tests of this file cannot be made here, or NULL. */
+const char *aux_missing(void);
+
+#endif

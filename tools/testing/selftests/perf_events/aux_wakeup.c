@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Watermarks: the reader of an AUX area is woken once for each record that
+ * passes a multiple of the watermark, by poll() and by signal.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	128
+#define AREA		(256UL << 10)
+#define LAPS		4
+#define ROUNDS		500
+#define MAX_STEPS	100000
+
+static unsigned int signals;
+
+FIXTURE(aux_wakeup)
+{
+	struct aux_event event;
+	struct aux_log log;
+};
+
+FIXTURE_VARIANT(aux_wakeup)
+{
+	/* perf_event_attr::aux_watermark; what it means */
+	unsigned int requested, watermark;
+	/* The PMU can interrupt there, so no multiple is passed in silence. */
+	bool prompt;
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, default_is_half)
+{
+	.requested = 0, .watermark = AREA / 2, .prompt = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, quarter)
+{
+	.requested = AREA / 4, .watermark = AREA / 4, .prompt = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, eighth)
+{
+	.requested = AREA / 8, .watermark = AREA / 8, .prompt = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, two_pages)
+{
+	.requested = 8192, .watermark = 8192, .prompt = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, odd)
+{
+	.requested = 33333, .watermark = 33333,
+};
+
+FIXTURE_VARIANT_ADD(aux_wakeup, more_than_the_area)
+{
+	.requested = 700000, .watermark = 700000,
+};
+
+FIXTURE_SETUP(aux_wakeup)
+{
+	struct perf_event_attr attr;
+
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.aux_watermark = variant->requested;
+	self->log.watermark = variant->watermark;
+	self->event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
+}
+
+FIXTURE_TEARDOWN(aux_wakeup)
+{
+	aux_close(&self->event);
+}
+
+static void on_signal(int signal)
+{
+	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
+}
+
+/* A real-time signal is queued: none is taken for another. */
+static int ask_for_signals(int fd)
+{
+	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = gettid() };
+
+	signals = 0;
+	signal(SIGRTMIN, on_signal);
+	return fcntl(fd, F_SETSIG, SIGRTMIN) || fcntl(fd, F_SETOWN_EX, &owner) ||
+	       fcntl(fd, F_SETFL, O_ASYNC);
+}
+
+static unsigned int woken(struct aux_event *event)
+{
+	struct pollfd fd = { .fd = event->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1 && fd.revents & POLLIN;
+}
+
+/* The area is full if the PMU cannot stop within it: go on, the reader has made room. */
+static void start_again(struct aux_event *event)
+{
+	aux_disable(event);
+	aux_enable(event);
+}
+
+/* Some laps around the area, the reader at its heels; how often poll() says so. */
+static unsigned int trace_laps(struct aux_event *event, struct aux_log *log)
+{
+	unsigned int polls = 0;
+
+	aux_enable(event);
+	for (unsigned int i = 0; i < MAX_STEPS && aux_head(event) < LAPS * AREA; i++) {
+		aux_work(ROUNDS);
+		polls += woken(event);
+		aux_drain(event, log);
+		aux_set_tail(event, aux_head(event));
+		if (log->flags_seen & PERF_AUX_FLAG_TRUNCATED)
+			start_again(event);
+		log->flags_seen = 0;
+	}
+	aux_disable(event);
+	polls += woken(event);
+	aux_drain(event, log);
+	return polls;
+}
+
+TEST_F_TIMEOUT(aux_wakeup, count_is_exact, 120)
+{
+	struct aux_log *log = &self->log;
+	unsigned int polls, whole;
+
+	ASSERT_EQ(ask_for_signals(self->event.fd), 0);
+	polls = trace_laps(&self->event, log);
+	whole = aux_head(&self->event) / variant->watermark;
+	TH_LOG("%u of %u multiples woke: %u polls, %u signals", (unsigned int)log->crossings,
+	       whole, polls, signals);
+
+	ASSERT_GE(aux_head(&self->event), LAPS * AREA);
+	EXPECT_EQ(log->holes, 0);
+	EXPECT_EQ(log->end, aux_head(&self->event));
+	EXPECT_EQ(polls, log->crossings);
+	EXPECT_EQ(signals, log->crossings);
+	if (variant->prompt)
+		EXPECT_GE(log->crossings + 1, whole);
+}
+
+/* epoll() and a blocked poll() find the same as a poll() that does not wait. */
+TEST_F_TIMEOUT(aux_wakeup, blocked_poll_returns, 60)
+{
+	struct pollfd fd = { .fd = self->event.fd, .events = POLLIN };
+	int status = 0;
+	pid_t pid;
+
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(poll(&fd, 1, 20000) == 1 && fd.revents & POLLIN ? 0 : 1);
+	while (!waitpid(pid, &status, WNOHANG) && aux_head(&self->event) < AREA / 2 + AREA / 4)
+		aux_work(ROUNDS);
+	aux_disable(&self->event);
+	if (aux_head(&self->event) >= variant->watermark)
+		waitpid(pid, &status, 0);
+	EXPECT_EQ(status, 0);
+}
+
+TEST_HARNESS_MAIN
