@@ -33,15 +33,15 @@ def plain_label(name, config, symbols):
     return "-".join([name, config, *(symbol.removeprefix("CONFIG_") for symbol in symbols)])
 
 
-def build_plain(step, name, config, symbols):
-    """Build the tree in a configuration of the kernel's own with some symbols set.
+def build_plain(step, name, config, symbols, goals=("vmlinux",)):
+    """Build the tree, or parts of it, in a configuration of the kernel's own with symbols set.
 
     It is not for the lab's machine, and shows only that the source compiles.
     """
     label = plain_label(name, config, symbols)
     build = paths.kernel_dir(label)
-    want = stamp.of_text(config, symbols, _version(), *_content(name))
-    if stamp.is_current(f"kernel-{label}", want) and (build / "vmlinux").exists():
+    want = stamp.of_text(config, symbols, goals, _version(), *_content(name))
+    if stamp.is_current(f"kernel-{label}", want) and (build / ".config").exists():
         step.note = "up to date"
         return
     stamp.clear(f"kernel-{label}")
@@ -50,8 +50,8 @@ def build_plain(step, name, config, symbols):
     make = ["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}"]
     env = {"KCONFIG_ALLCONFIG": str(build / "lab.config"), "KBUILD_BUILD_USER": "lab",
            "KBUILD_BUILD_HOST": "lab"}
-    for goal in (config, "vmlinux"):
-        proc.run([*make, goal], log_file(label, False), env=env, failed=f"cannot build {label}",
+    for words in ([config], goals):
+        proc.run([*make, *words], log_file(label, False), env=env, failed=f"cannot build {label}",
                  on_line=lambda line: step.progress(line.strip()))
     kconfig.check(symbols, (build / ".config").read_text(), log_file(label, False))
     stamp.write(f"kernel-{label}", want)
