@@ -15,7 +15,8 @@ from errors import LabError
 
 RELEASES = {"12": "bookworm", "13": "trixie"}
 GIB = 1 << 30
-# Sources 2.6, kernel 0.3, perf, two QEMUs 0.6, downloads and indices 0.6.
+# Sources 2.6, kernel 0.3, perf, two QEMUs 0.6, downloads and indices 0.6;
+# the kernels that the tests build are within that, too.
 NEEDED_GIB = 6
 
 # Names that Debian 12 and 13 share.
