@@ -102,6 +102,8 @@ static void test_mtc_all(void)
 static void test_cyc(u32 threshold)
 {
 	u64 minimum = threshold ? 1ul << (threshold - 1) : 0;
+	/* On a slow host's clock each block may take more cycles than any threshold. */
+	bool exact = cmdline_num("icount", 0);
 	u32 tips = 0, with_cyc = 0, below = 0, cycs;
 	u64 sum = 0;
 
@@ -128,10 +130,10 @@ static void test_cyc(u32 threshold)
 	if (minimum <= 32)
 		ok(with_cyc >= tips - 1, "timing: CycThresh %u: a CYC with each of %u TIPs (%u)",
 		   threshold, tips, with_cyc);
-	else
+	else if (exact)
 		ok(with_cyc < tips, "timing: CycThresh %u: fewer CYC (%u) than TIPs (%u)",
 		   threshold, with_cyc, tips);
-	if (cmdline_num("icount", 0))
+	if (exact)
 		ok(sum >= 64 * 50, "timing: CycThresh %u: CYC sums up to the cycles run", threshold);
 }
 
