@@ -26,6 +26,8 @@
 /**
  * perf_vma_event - the event whose file a mapping shows
  * @vma: the mapping
+ *
+ * Return: the event, which the file keeps alive
  */
 struct perf_event *perf_vma_event(const struct vm_area_struct *vma)
 {
@@ -90,12 +92,10 @@ static struct perf_event *perf_buffer_get_event(struct perf_buffer *rb)
 static void perf_buffer_detach_events(struct perf_buffer *rb)
 {
 	struct perf_event *writer;
-	bool moved;
 
 	while ((writer = perf_buffer_get_event(rb))) {
 		mutex_lock(&writer->mmap_mutex);
-		moved = writer->rb != rb;
-		if (!moved)
+		if (writer->rb == rb)
 			ring_buffer_attach(writer, NULL);
 		mutex_unlock(&writer->mmap_mutex);
 		put_event(writer);
@@ -134,6 +134,8 @@ void perf_mmap_close(struct vm_area_struct *vma)
  * @where: where it would be split
  *
  * open() and close() count mappings that are whole.
+ *
+ * Return: -EINVAL
  */
 int perf_mmap_may_split(struct vm_area_struct *vma, unsigned long where)
 {

@@ -16,6 +16,11 @@
 
 #include "../internal.h"
 
+static struct perf_buffer *aux_buffer(struct perf_aux *aux)
+{
+	return container_of(aux, struct perf_buffer, aux);
+}
+
 /* Free what hangs on an area that has neither mapping nor writer. */
 static void aux_destroy(struct perf_aux *aux)
 {
@@ -35,7 +40,7 @@ static void aux_destroy(struct perf_aux *aux)
 static void aux_reap_work(struct work_struct *work)
 {
 	struct perf_aux *aux = container_of(work, struct perf_aux, reap_work);
-	struct perf_buffer *rb = container_of(aux, struct perf_buffer, aux);
+	struct perf_buffer *rb = aux_buffer(aux);
 
 	mutex_lock(&aux->mutex);
 	if (aux->state == PERF_AUX_CLOSING && !READ_ONCE(aux->writer))
@@ -49,7 +54,7 @@ static void aux_reap_irq(struct irq_work *work)
 	struct perf_aux *aux = container_of(work, struct perf_aux, reap_irq);
 
 	if (!schedule_work(&aux->reap_work))
-		ring_buffer_put(container_of(aux, struct perf_buffer, aux));
+		ring_buffer_put(aux_buffer(aux));
 }
 
 /**
@@ -63,7 +68,7 @@ static void aux_reap_irq(struct irq_work *work)
 void perf_aux_reap(struct perf_aux *aux)
 {
 	if (!irq_work_queue(&aux->reap_irq))
-		ring_buffer_put(container_of(aux, struct perf_buffer, aux));
+		ring_buffer_put(aux_buffer(aux));
 }
 
 /**
@@ -154,7 +159,7 @@ static void aux_stop_ctx(struct perf_event_context *ctx, struct perf_buffer *rb)
 
 	list_for_each_entry_rcu(event, &ctx->event_list, event_entry) {
 		owner = event->parent ?: event;
-		if (has_aux(event) && rcu_access_pointer(owner->rb) == rb &&
+		if (has_aux(event) && READ_ONCE(owner->rb) == rb &&
 		    READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE &&
 		    READ_ONCE(event->oncpu) == smp_processor_id())
 			event->pmu->stop(event, PERF_EF_UPDATE);
@@ -171,7 +176,7 @@ static void aux_stop_here(void *info)
 {
 	struct aux_stop *stop = info;
 	struct perf_aux *aux = stop->aux;
-	struct perf_buffer *rb = container_of(aux, struct perf_buffer, aux);
+	struct perf_buffer *rb = aux_buffer(aux);
 	struct perf_cpu_context *cpuctx = this_cpu_ptr(&perf_cpu_context);
 	struct perf_event *writer;
 

@@ -121,6 +121,8 @@ static inline u64 perf_aux_mark(u64 head, u64 watermark)
  * @watermark: bytes, not 0
  *
  * However many multiples are passed at once, the reader is woken once.
+ *
+ * Return: whether to wake it
  */
 static inline bool perf_aux_crossed(u64 head, u64 *mark, u64 watermark)
 {
@@ -144,6 +146,8 @@ static inline bool perf_aux_crossed(u64 head, u64 *mark, u64 watermark)
  *
  * A PMU that is given a chunk raises its interrupt at the chunk's end, so in
  * full-trace mode it should not be longer than the watermark.
+ *
+ * Return: log2 of a number of pages
  */
 static inline unsigned int perf_aux_max_order(bool contiguous, bool overwrite,
 					      unsigned long pages,

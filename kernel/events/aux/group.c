@@ -31,6 +31,8 @@ static bool aux_link_allowed(struct perf_event *event, struct perf_event *leader
 /**
  * perf_aux_wants_link - whether an event has to be linked to its leader
  * @event: with the attributes that the user gave (include/uapi/linux/perf_event.h)
+ *
+ * Return: whether perf_aux_link() is to be called
  */
 bool perf_aux_wants_link(struct perf_event *event)
 {

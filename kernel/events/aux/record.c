@@ -109,7 +109,6 @@ void perf_log_itrace_start(struct perf_event *event)
 		u32				pid;
 		u32				tid;
 	} record;
-
 	bool wanted;
 
 	event = event->parent ?: event;
