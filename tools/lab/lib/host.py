@@ -95,9 +95,9 @@ def is_installed(package):
     return done.stdout.strip() == "installed"
 
 
-def missing_packages():
+def missing_packages(packages=None):
     proc.require("dpkg-query")
-    return [package for package in PACKAGES if not is_installed(package)]
+    return [package for package in packages or PACKAGES if not is_installed(package)]
 
 
 def root_prefix(command):
@@ -115,9 +115,9 @@ def _candidate(package):
     return "Candidate: " in text and "Candidate: (none)" not in text
 
 
-def install_packages(step):
-    """Only what is missing; says so before it starts."""
-    missing = missing_packages()
+def install_packages(step, packages=None):
+    """Only what is missing; says so before it starts. Without a list, what a build needs."""
+    missing = missing_packages(packages)
     if not missing:
         step.note = "nothing is missing"
         return
@@ -132,7 +132,7 @@ def install_packages(step):
                  failed="cannot reach the package mirror; check the network "
                         "and /etc/apt/sources.list*")
     proc.run([*prefix, *install], log, env=env, on_line=step.progress, failed=remedy)
-    left = missing_packages()
+    left = missing_packages(packages)
     if left:
         raise LabError(f"still not installed: {' '.join(left)}", f"see {log}")
     step.note = f"{len(missing)} installed"

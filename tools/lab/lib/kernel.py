@@ -57,6 +57,15 @@ def build_plain(step, name, config, symbols, goals=("vmlinux",)):
     stamp.write(f"kernel-{label}", want)
 
 
+def check(step, name, objects):
+    """Compile objects of a built kernel once more, with W=1 and sparse; what they say is logged."""
+    for path in objects:
+        (paths.kernel_dir(name) / path).unlink(missing_ok=True)
+    stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
+    _make(name, False, ["W=1", "C=2", *objects], failed="cannot compile with W=1 and sparse",
+          on_line=lambda line: step.progress(line.strip()))
+
+
 def configure(name, debug):
     """Make .config anew if a fragment or the source has changed."""
     wanted = kconfig.merge(kconfig.fragments(name, debug))
