@@ -7,7 +7,7 @@ tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2).
 """
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from errors import LabError
@@ -28,6 +28,8 @@ AUX_PARTIAL = 1 << 2
 AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
+# size, offset, reference, idx
+AUXTRACE_BODY = struct.Struct("<QQQI")
 
 
 @dataclass
@@ -39,6 +41,11 @@ class AuxSummary:
     truncated: int = 0
     partial: int = 0
     lost_records: int = 0
+    # Times that perf did not go on reading where it had ended. In full-trace mode the hardware has
+    # then written over data that was not read; in snapshot mode that is as it should be.
+    gaps: int = 0
+    # {area: where the part read last ends}
+    ends: dict = field(default_factory=dict)
 
     def lost(self):
         return self.truncated + self.partial + self.lost_records
@@ -83,7 +90,10 @@ def _account(summary, kind, data):
     elif kind == RECORD_LOST_SAMPLES:
         summary.lost_records += ONE_U64.unpack(data.read(ONE_U64.size))[0]
     elif kind == RECORD_AUXTRACE:
-        length = ONE_U64.unpack(data.read(ONE_U64.size))[0]
+        length, offset, _, area = AUXTRACE_BODY.unpack(data.read(AUXTRACE_BODY.size))
+        # The length is rounded up, so the end may lie behind the next offset.
+        summary.gaps += offset > summary.ends.get(area, offset)
+        summary.ends[area] = offset + length
         summary.trace_bytes += length
         return length
     return 0

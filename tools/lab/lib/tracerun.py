@@ -175,7 +175,7 @@ def show_summary(path, decoded, aux):
     print(f"instructions decoded  {decoded.instructions}{about}")
     print(f"branches decoded      {decoded.branches}")
     print(f"decoder errors        {decoded.errors}")
-    print(f"data lost             {aux.lost()}")
+    print(f"data lost             {aux.lost() + aux.gaps}")
 
 
 def check(decoded, aux):
@@ -185,6 +185,9 @@ def check(decoded, aux):
                        f"the first one: {decoded.first_error}")
     if aux.lost():
         raise LabError(f"{aux.lost()} records of lost or truncated trace",
+                       "trace a shorter command")
+    if aux.gaps:
+        raise LabError(f"{aux.gaps} times the trace was written over before it was read",
                        "trace a shorter command")
     if not decoded.instructions or not decoded.branches:
         raise LabError("the trace is empty", f"see {paths.log_file('record')}")
