@@ -30,7 +30,6 @@ run: python
 
 check: build
 	@$(LAB) build --debug
-	@$(LAB) build --kernel series
 	@$(LAB) test
 
 test: python

@@ -152,7 +152,7 @@ def fuzzy(output):
     return found
 
 
-def tree(name="series"):
+def tree(name=paths.SERIES):
     return paths.in_build("src", f"linux-{name}")
 
 
@@ -173,7 +173,7 @@ def _changed_file(name):
     return paths.in_build("stamps", f"changed-linux-{name}")
 
 
-def changed_paths(name="series"):
+def changed_paths(name=paths.SERIES):
     """Files of the tree that are not the base's, those that it lacks included."""
     try:
         return _changed_file(name).read_text().splitlines()[1:]
@@ -222,7 +222,7 @@ def bring(layer, name):
     return count
 
 
-def up_to_date(step, name="series", count=None):
+def up_to_date(step, name=paths.SERIES, count=None):
     """Assemble build/src/linux-series if anything that it is made of has changed.
 
     With a count, only that many steps are applied.

@@ -19,7 +19,7 @@ import steps
 import ui
 from errors import LabError
 
-KERNELS = ("stock", "series")
+KERNELS = (paths.SERIES, "stock")
 
 
 @contextmanager
@@ -75,18 +75,18 @@ def part(name, label, build, *args):
 
 def check_kernel(name):
     """Say at once, and not after the sources are there, that a step is missing or bad."""
-    if name == "series":
+    if name == paths.SERIES:
         steps.read()
 
 
 def patches():
     """The series as patches, what 'lab series' makes."""
-    check_kernel("series")
+    check_kernel(paths.SERIES)
     prepare()
     part("series", "Writing the patches", series.write)
 
 
-def all_parts(name="stock", debug=False, pristine=False):
+def all_parts(name=paths.SERIES, debug=False, pristine=False):
     """What 'lab build' and 'make run' need."""
     prepare()
     kernel_name = paths.kernel_name(name, debug)

@@ -45,9 +45,9 @@ def positive(kind, what):
 
 
 def add_kernel_options(parser):
-    parser.add_argument("--kernel", default=os.environ.get("LAB_KERNEL") or "stock",
-                        metavar="stock|series|PATH",
-                        help="which kernel (default: $LAB_KERNEL, or stock)")
+    parser.add_argument("--kernel", default=paths.default_kernel(),
+                        metavar="series|stock|PATH",
+                        help="which kernel (default: $LAB_KERNEL, or series)")
     parser.add_argument("--debug", action="store_true",
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
@@ -88,10 +88,10 @@ def find_kernel(options):
                            "leave it away with --kernel PATH")
         remedy = "give the path of a vmlinux or bzImage"
     elif options.kernel in build.KERNELS:
-        flags = [] if options.kernel == "stock" else [f"--kernel {options.kernel}"]
+        flags = [] if options.kernel == paths.SERIES else [f"--kernel {options.kernel}"]
         remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
     else:
-        raise LabError(f"unknown kernel '{options.kernel}'", "use stock, series or a path")
+        raise LabError(f"unknown kernel '{options.kernel}'", "use series, stock or a path")
     image = paths.image(options.kernel, options.debug)
     if not image.is_file():
         build.check_kernel(options.kernel)
@@ -186,7 +186,7 @@ def verb_gdb(options):
 
 def verb_build(options):
     if options.kernel not in build.KERNELS:
-        raise LabError(f"cannot build the kernel '{options.kernel}'", "use stock or series")
+        raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
     build.check_kernel(options.kernel)
     build.all_parts(options.kernel, options.debug, options.qemu_pristine)
     return 0
@@ -246,7 +246,7 @@ def add_verb(verbs, name, call, text, example):
 def add_build(verbs):
     one = add_verb(verbs, "build", verb_build, "fetch and build kernel, perf and QEMU",
                    "lab build --debug")
-    one.add_argument("--kernel", default="stock", metavar="stock|series")
+    one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
     one.add_argument("--debug", action="store_true",
                      help="the kernel with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
     one.add_argument("--qemu-pristine", action="store_true",

@@ -68,7 +68,7 @@ def check_space(directory, needed):
 
 def needed_space():
     """Less is needed once the largest parts are there."""
-    done = sum((paths.vmlinux("stock").exists(), paths.qemu().exists()))
+    done = sum((paths.vmlinux(paths.SERIES).exists(), paths.qemu().exists()))
     return (NEEDED_GIB - 2.5 * done) * GIB
 
 

@@ -102,7 +102,7 @@ def _content(name):
     return [] if name == "stock" else [stamp.read(f"tree-{name}")]
 
 
-def build(step, name="stock", debug=False):
+def build(step, name=paths.SERIES, debug=False):
     """An interrupted build resumes: make knows what is done."""
     configure(name, debug)
     image = paths.vmlinux(name, debug)

@@ -15,6 +15,8 @@ WORKLOADS_DIR = LAB_DIR / "workloads"
 # The repository as the kernel sees it: our files at their in-tree paths.
 OVERLAY_DIR = ROOT
 PATCHES_DIR = ROOT / "patches" / "6.12"
+# The kernel that is built of both, by name; the other one is the base's own, stock.
+SERIES = "series"
 
 
 def build_dir():
@@ -41,6 +43,11 @@ def to_write(path):
 
 def log_file(step):
     return to_write(in_build("log", f"{step}.log"))
+
+
+def default_kernel():
+    """What is built, booted and tested where nobody asks for another one."""
+    return os.environ.get("LAB_KERNEL") or SERIES
 
 
 def kernel_name(name, debug):

@@ -87,7 +87,7 @@ def summary_of(file):
     return ""
 
 
-def environment(kernel="stock", debug=False):
+def environment(kernel=paths.SERIES, debug=False):
     """What a test finds in its environment; Documentation/lab/tests.rst lists it."""
     env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     env.update(LAB=str(paths.LAB_DIR / "lab"), LAB_SRC=str(paths.ROOT),

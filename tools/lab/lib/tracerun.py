@@ -195,7 +195,7 @@ def check(decoded, aux):
 
 def run(command_line, kernel, machine_args):
     """All of it; the steps' lines go to standard error, the trace to output."""
-    build.all_parts(kernel if kernel in build.KERNELS else "stock")
+    build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
     command = command_of(command_line)
     directory = paths.in_build("run", "trace")
     calls_file = paths.in_build("run", "calls.txt")

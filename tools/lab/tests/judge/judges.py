@@ -84,7 +84,8 @@ def value(output, key, word=None):
 
 # --- the guest ---
 
-SYSTEM_MAP = BUILD / "kernel" / "stock" / "System.map"
+SYSTEM_MAP = Path(os.environ.get("LAB_VMLINUX") or
+                  BUILD / "kernel" / "series" / "vmlinux").with_name("System.map")
 GUEST_TIMEOUT = 420
 
 
