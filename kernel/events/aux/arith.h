@@ -17,6 +17,8 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include <uapi/linux/perf_event.h>
+
 /**
  * struct perf_aux_request - what a mapping of an AUX area asks for
  * @map_offset: where in the file the mapping begins, in bytes
@@ -179,12 +181,15 @@ struct perf_aux_range {
  * @overwrite: the newer range tells where the data is, whatever was before
  *
  * What lies between the two, if anything, was skipped by the PMU and holds
- * its padding.
+ * its padding. The format of the data is a number and no set of flags: it is
+ * that of the newest data.
  */
 static inline void perf_aux_merge(struct perf_aux_range *old,
 				  const struct perf_aux_range *add,
 				  bool overwrite)
 {
+	if (add->size)
+		old->flags &= ~(u64)PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK;
 	if (!old->size || (overwrite && add->size)) {
 		old->offset = add->offset;
 		old->size = add->size;

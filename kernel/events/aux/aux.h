@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The AUX area of a perf buffer: a second ring buffer that hardware writes.
+/**
+ * DOC: the life of an AUX area
  *
- * Life of an area, inside of its struct perf_buffer:
+ * The AUX area of a perf buffer is a second ring buffer, which hardware writes.
+ * Its life, inside of its struct perf_buffer::
  *
  *             mmap()                 last munmap()
  *   NONE ---------------> LIVE ---------------------> CLOSING
@@ -12,15 +13,19 @@
  *
  * Who holds what:
  *
- *   mapping      counted in perf_aux::maps, in perf_buffer::mmap_count and in
- *                perf_event::mmap_count of the event whose file was mapped;
- *                the area stays LIVE while there is one
- *   transaction  perf_aux::writer, and a reference on the perf_buffer, from
- *                perf_aux_output_begin() to perf_aux_output_end()
- *   page         one reference by the area, one by each page table that maps
- *                it, so that no order of events can free a mapped page
- *   charge       by the area: user and mm that pay are those that made it,
- *                whoever unmaps it last
+ * mapping
+ *   counted in perf_aux::maps, in perf_buffer::mmap_count and in
+ *   perf_event::mmap_count of the event whose file was mapped; the area stays
+ *   LIVE while there is one
+ * transaction
+ *   perf_aux::writer, and a reference on the perf_buffer, from
+ *   perf_aux_output_begin() to perf_aux_output_end()
+ * page
+ *   one reference by the area, one by each page table that maps it, so that no
+ *   order of events can free a mapped page
+ * charge
+ *   by the area: user and mm that pay are those that made it, whoever unmaps it
+ *   last
  *
  * Pages and driver's data are touched by hardware, driver and sampling only
  * where an event runs that outputs to the buffer, until pmu::stop() has
@@ -30,23 +35,25 @@
  * A driver that keeps its transaction over pmu::stop() (s390) leaves the area
  * CLOSING; its perf_aux_output_end() then hands it to a worker that frees it.
  *
- * Locks, outermost first:
+ * Locks, outermost first::
  *
  *   mmap_lock > perf_event::mmap_mutex > perf_aux::mutex
  *
  * Barriers:
  *
- *   AUX_PUBLISH  state = LIVE after everything that a writer reads (release,
- *                aux_create()), with the load in aux_claim() (acquire)
- *   AUX_CLOSE    state = CLOSING, then writer is looked at (aux_stop_writer());
- *                writer is set, then state is looked at (aux_claim()): full
- *                barriers on both sides, so that one of the two sees the other
- *   AUX_TAIL     user space reads data, then moves aux_tail (its barrier);
- *                aux_tail is read, then hardware writes over what it freed
- *                (control dependency, aux_open())
- *   AUX_HEAD     hardware's data (the driver's barrier), then aux_head is
- *                published (aux_publish()); user space reads aux_head, then
- *                the data (its barrier)
+ * AUX_PUBLISH
+ *   state = LIVE after everything that a writer reads (release,
+ *   aux_create()), with the load in aux_claim() (acquire)
+ * AUX_CLOSE
+ *   state = CLOSING, then writer is looked at (aux_stop_writer()); writer is
+ *   set, then state is looked at (aux_claim()): full barriers on both sides, so
+ *   that one of the two sees the other
+ * AUX_TAIL
+ *   user space reads data, then moves aux_tail (its barrier); aux_tail is read,
+ *   then hardware writes over what it freed (control dependency, aux_open())
+ * AUX_HEAD
+ *   hardware's data (the driver's barrier), then aux_head is published
+ *   (aux_publish()); user space reads aux_head, then the data (its barrier)
  */
 #ifndef _KERNEL_EVENTS_AUX_H
 #define _KERNEL_EVENTS_AUX_H
@@ -140,6 +147,7 @@ struct perf_aux {
 
 void perf_aux_init(struct perf_aux *aux);
 int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma);
+void perf_aux_enable(struct perf_event *event);
 void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx);
 
 /* area.c, for output.c */
@@ -152,7 +160,7 @@ void perf_aux_free_pages(struct perf_aux *aux);
 /* record.c */
 void perf_aux_log(struct perf_aux *aux, struct perf_event *event,
 		  const struct perf_aux_range *range);
-void perf_aux_log_backlog(struct perf_aux *aux, struct perf_event *event);
+void perf_aux_log_backlog(struct perf_buffer *rb, struct perf_event *event);
 void perf_log_itrace_start(struct perf_event *event);
 
 #else /* !CONFIG_PERF_AUX */
@@ -164,6 +172,8 @@ static inline int perf_aux_mmap(struct perf_event *event,
 {
 	return event->rb ? -EOPNOTSUPP : -EINVAL;
 }
+
+static inline void perf_aux_enable(struct perf_event *event) { }
 
 static inline void perf_aux_refused(struct perf_event *event,
 				    struct perf_event_context *ctx) { }

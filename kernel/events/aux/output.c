@@ -141,6 +141,9 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 	if (!rb)
 		return NULL;
 
+	/* Who enables an event whose area was full wants to know what is in it. */
+	perf_aux_log_backlog(rb, event);
+
 	handle->rb = rb;
 	handle->event = event;
 	if (likely(aux_open(handle, &rb->aux))) {
@@ -159,7 +162,7 @@ EXPORT_SYMBOL_GPL(perf_aux_output_begin);
 /* pmu::add() of s390 may fail with a transaction open, and forgets it. */
 static void aux_forget(struct perf_event *event)
 {
-	struct perf_buffer *rb = has_aux(event) ? ring_buffer_get(event) : NULL;
+	struct perf_buffer *rb = ring_buffer_get(event);
 
 	if (!rb)
 		return;
@@ -179,12 +182,43 @@ static void aux_forget(struct perf_event *event)
  */
 void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx)
 {
+	if (!has_aux(event))
+		return;
 	aux_forget(event);
 	if (event->pending_disable) {
 		perf_event_set_state(event, PERF_EVENT_STATE_OFF);
 		perf_cgroup_event_disable(event, ctx);
 		event->pending_disable = 0;
 	}
+}
+
+/* On the CPU of the event, with its context locked. */
+static void aux_finish_disable(struct perf_event *event,
+			       struct perf_cpu_context *cpuctx,
+			       struct perf_event_context *ctx, void *info)
+{
+	if (!event->pending_disable)
+		return;
+	event->pending_disable = 0;
+	__perf_event_disable(event, cpuctx, ctx, info);
+}
+
+/**
+ * perf_aux_enable - prepare PERF_EVENT_IOC_ENABLE of an event that may be on
+ * @event: to be enabled; a reader may have made room in its area
+ *
+ * A full area disables its event, but the interrupt that does it may still be
+ * on its way: for the caller the event would be on, nothing would be done, and
+ * nobody would enable it again. So the event's own CPU is asked, where either
+ * the driver finds the reader's room afterwards, or has found none before.
+ *
+ * Context: process; as for event_function_call().
+ */
+void perf_aux_enable(struct perf_event *event)
+{
+	if (has_aux(event) &&
+	    READ_ONCE(event->state) >= PERF_EVENT_STATE_INACTIVE)
+		event_function_call(event, aux_finish_disable, NULL);
 }
 
 /**
@@ -248,7 +282,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	if (aux_worth_a_record(&range))
 		perf_aux_log(aux, event, &range);
 	else
-		perf_aux_log_backlog(aux, event);
+		perf_aux_log_backlog(rb, event);
 	aux_publish(rb);
 
 	trace_perf_aux_end(event, range.offset, range.size, range.flags);

@@ -49,6 +49,24 @@ static bool aux_has_backlog(struct perf_aux *aux)
 	return aux->backlog.size || aux->backlog.flags;
 }
 
+/* The record itself, and all that sample_id_all may put behind it */
+#define AUX_RECORD_MOST	128
+
+/* perf counts each record that finds no room: do not ask in vain. */
+static bool aux_record_fits(struct perf_buffer *rb)
+{
+	u64 used = local_read(&rb->head) - READ_ONCE(rb->user_page->data_tail);
+
+	return !rb->paused &&
+	       (rb->overwrite || used + AUX_RECORD_MOST <= perf_data_size(rb));
+}
+
+static void aux_put_backlog(struct perf_aux *aux, struct perf_event *event)
+{
+	if (aux_put_range(event, &aux->backlog))
+		aux->backlog = (struct perf_aux_range) { };
+}
+
 /**
  * perf_aux_log - write a PERF_RECORD_AUX, now or as a part of the next one
  * @aux: the area
@@ -69,21 +87,20 @@ void perf_aux_log(struct perf_aux *aux, struct perf_event *event,
 		return;
 	}
 	perf_aux_merge(&aux->backlog, range, aux->overwrite);
-	perf_aux_log_backlog(aux, event);
+	aux_put_backlog(aux, event);
 }
 
 /**
- * perf_aux_log_backlog - try again to write what found no room before
- * @aux: the area
+ * perf_aux_log_backlog - write what found no room before, if there is some now
+ * @rb: the buffer
  * @event: whose transaction is open
  *
  * Context: within a transaction.
  */
-void perf_aux_log_backlog(struct perf_aux *aux, struct perf_event *event)
+void perf_aux_log_backlog(struct perf_buffer *rb, struct perf_event *event)
 {
-	if (unlikely(aux_has_backlog(aux)) &&
-	    aux_put_range(event, &aux->backlog))
-		aux->backlog = (struct perf_aux_range) { };
+	if (unlikely(aux_has_backlog(&rb->aux)) && aux_record_fits(rb))
+		aux_put_backlog(&rb->aux, event);
 }
 
 /**

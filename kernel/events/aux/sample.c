@@ -109,10 +109,10 @@ void perf_aux_sample_write(struct perf_event *event,
 	long written = 0;
 
 	if (rb) {
-		written = aux_snapshot(&rb->aux, trace, record, size);
+		/* An error is one before anything was copied. */
+		written = max(0, aux_snapshot(&rb->aux, trace, record, size));
 		ring_buffer_put(rb);
 	}
-	if (WARN_ON_ONCE(written < 0 || written > size))
-		return;
-	aux_pad_sample(record, size - written);
+	if (!WARN_ON_ONCE(written > size))
+		aux_pad_sample(record, size - written);
 }

@@ -150,4 +150,63 @@ TEST_F_TIMEOUT(aux_full, enable_without_drain_does_not_wedge, 120)
 	EXPECT_GT(aux_fill(&self->event), head);
 }
 
+#define READS		5000
+#define MOST_SECONDS	12
+#define STILL_SECONDS	3
+
+/*
+ * A reader that takes data as it comes and enables the event after each time,
+ * as perf record does, may do so when the area is full already and the event
+ * is about to be disabled: it must not end up off, with nobody to enable it.
+ */
+TEST(reader_on_another_cpu_is_never_too_early)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+	struct aux_log log = { };
+	unsigned int reads = 0;
+	double begin, last;
+	__u64 head, tail = 0;
+	pid_t worker;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (aux_pin(0, 1) || aux_pin(0, 0))
+		SKIP(return, "one CPU only");
+
+	worker = aux_worker(1);
+	aux_attr(&attr);
+	attr.aux_watermark = UINT32_MAX;
+	event.fd = aux_open(&attr, worker, -1);
+	ASSERT_GE(event.fd, 0);
+	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, aux_page_size(), PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&event), 0);
+
+	begin = last = aux_seconds();
+	while (reads < READS && last - begin < MOST_SECONDS) {
+		head = aux_head(&event);
+		aux_drain(&event, &log);
+		if (head != tail) {
+			aux_set_tail(&event, head);
+			ASSERT_EQ(aux_enable(&event), 0);
+			tail = head;
+			reads++;
+			last = aux_seconds();
+		}
+		if (aux_seconds() - last > STILL_SECONDS)
+			break;
+	}
+	EXPECT_LE(aux_seconds() - last, STILL_SECONDS) {
+		__u64 time = aux_time_enabled(&event);
+
+		TH_LOG("off after %u reads: head 0x%llx tail 0x%llx, last record 0x%llx+0x%llx flags 0x%llx of %u",
+		       reads, aux_head(&event), tail, log.offset, log.size, log.flags, log.aux);
+		TH_LOG("counting: %llu", aux_time_enabled(&event) - time);
+	}
+	EXPECT_GT(reads, 10);
+	aux_end_worker(worker);
+	aux_close(&event);
+}
+
 TEST_HARNESS_MAIN
