@@ -65,9 +65,33 @@ void aux_attr(struct perf_event_attr *attr)
 	attr->exclude_hv = 1;
 }
 
+void aux_sampler_attr(struct perf_event_attr *attr, __u64 period)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = PERF_COUNT_HW_INSTRUCTIONS;
+	attr->sample_period = period;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+}
+
+void aux_set_action(struct perf_event_attr *attr, __u32 action)
+{
+	size_t at = offsetof(struct perf_event_attr, aux_sample_size) +
+		    sizeof(attr->aux_sample_size);
+
+	memcpy((char *)attr + at, &action, sizeof(action));
+}
+
+int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int leader)
+{
+	return syscall(SYS_perf_event_open, attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
 int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	return syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return aux_open_in_group(attr, pid, cpu, -1);
 }
 
 int aux_map_data(struct aux_event *event, unsigned int pages)

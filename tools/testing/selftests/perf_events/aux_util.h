@@ -31,7 +31,7 @@ struct aux_record {
 		struct {
 			__u64 id, lost;
 		} lost;
-		char bytes[4096];
+		char bytes[65536];
 	};
 };
 
@@ -58,6 +58,16 @@ int aux_pmu_type(void);
 /* User space only, disabled at first. */
 void aux_attr(struct perf_event_attr *attr);
 int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
+
+/* An event that overflows each so many instructions of user space. */
+void aux_sampler_attr(struct perf_event_attr *attr, __u64 period);
+
+/* perf_event_attr::aux_action, which older headers do not have */
+#define AUX_START_PAUSED	0x1
+#define AUX_PAUSE		0x2
+#define AUX_RESUME		0x4
+void aux_set_action(struct perf_event_attr *attr, __u32 action);
 
 /* These return 0 or -errno. */
 int aux_map_data(struct aux_event *event, unsigned int pages);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that refer to the AUX event that leads their group: who may, and what
+ * becomes of them when it goes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define PERIOD		20000
+#define SAMPLE_SIZE	1024
+#define ROUNDS		200000
+#define SIBLINGS	3
+#define DATA_PAGES	16
+#define AREA		(64UL << 10)
+
+enum leader { LEADER_NONE, LEADER_AUX, LEADER_OTHER };
+
+FIXTURE(link)
+{
+	int leader;
+};
+
+FIXTURE_VARIANT(link)
+{
+	enum leader leader;
+	__u32 sample_size;
+	__u32 action;
+	bool output;
+	int want;
+};
+
+FIXTURE_VARIANT_ADD(link, sample)
+{
+	.leader = LEADER_AUX,
+	.sample_size = SAMPLE_SIZE,
+};
+
+FIXTURE_VARIANT_ADD(link, sample_alone)
+{
+	.leader = LEADER_NONE,
+	.sample_size = SAMPLE_SIZE,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, sample_of_no_aux_event)
+{
+	.leader = LEADER_OTHER,
+	.sample_size = SAMPLE_SIZE,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, pause)
+{
+	.leader = LEADER_AUX,
+	.action = AUX_PAUSE,
+};
+
+FIXTURE_VARIANT_ADD(link, pause_alone)
+{
+	.leader = LEADER_NONE,
+	.action = AUX_PAUSE,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, pause_of_no_aux_event)
+{
+	.leader = LEADER_OTHER,
+	.action = AUX_PAUSE,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, resume)
+{
+	.leader = LEADER_AUX,
+	.action = AUX_RESUME,
+};
+
+FIXTURE_VARIANT_ADD(link, resume_alone)
+{
+	.leader = LEADER_NONE,
+	.action = AUX_RESUME,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, resume_of_no_aux_event)
+{
+	.leader = LEADER_OTHER,
+	.action = AUX_RESUME,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, pause_and_resume)
+{
+	.leader = LEADER_AUX,
+	.action = AUX_PAUSE | AUX_RESUME,
+	.want = EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(link, start_paused_of_no_aux_event)
+{
+	.leader = LEADER_NONE,
+	.action = AUX_START_PAUSED,
+	.want = EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(link, output_and_sample)
+{
+	.leader = LEADER_AUX,
+	.output = true,
+	.sample_size = SAMPLE_SIZE,
+	.want = EINVAL,
+};
+
+FIXTURE_SETUP(link)
+{
+	struct perf_event_attr attr;
+
+	self->leader = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (variant->leader == LEADER_NONE)
+		return;
+	if (variant->leader == LEADER_AUX)
+		aux_attr(&attr);
+	else
+		aux_sampler_attr(&attr, PERIOD);
+	self->leader = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->leader, 0);
+}
+
+FIXTURE_TEARDOWN(link)
+{
+	close(self->leader);
+}
+
+TEST_F(link, errno_is_right)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	aux_sampler_attr(&attr, PERIOD);
+	if (variant->sample_size) {
+		attr.sample_type = PERF_SAMPLE_AUX;
+		attr.aux_sample_size = variant->sample_size;
+	}
+	attr.aux_output = variant->output;
+	aux_set_action(&attr, variant->action);
+
+	fd = aux_open_in_group(&attr, 0, -1, self->leader);
+	/* The PMU of the event may not know aux_output: that is found out first. */
+	if (variant->output && fd < 0 && errno == EOPNOTSUPP)
+		errno = variant->want;
+	if (!variant->want) {
+		EXPECT_GE(fd, 0);
+	} else {
+		EXPECT_EQ(fd, -1);
+		EXPECT_EQ(errno, variant->want);
+	}
+	close(fd);
+}
+
+static __u64 count_of(int fd)
+{
+	__u64 count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
+/* They have nothing left to refer to: each of them is in error, the others go on. */
+TEST(siblings_of_a_closed_leader_end)
+{
+	struct aux_event leader = { .fd = -1 };
+	struct perf_event_attr attr;
+	int fd[SIBLINGS + 1];
+	char byte[64];
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.disabled = 0;
+	leader.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(leader.fd, 0);
+	/* A group runs if its leader does, and that one needs an area. */
+	ASSERT_EQ(aux_map_data(&leader, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&leader, AREA, PROT_READ), 0);
+	for (unsigned int i = 0; i <= SIBLINGS; i++) {
+		aux_sampler_attr(&attr, PERIOD);
+		aux_set_action(&attr, i < SIBLINGS ? AUX_PAUSE : 0);
+		fd[i] = aux_open_in_group(&attr, 0, -1, leader.fd);
+		ASSERT_GE(fd[i], 0);
+	}
+	aux_work(ROUNDS);
+	for (unsigned int i = 0; i <= SIBLINGS; i++)
+		EXPECT_GT(count_of(fd[i]), 0);
+
+	aux_close(&leader);
+	for (unsigned int i = 0; i < SIBLINGS; i++)
+		EXPECT_EQ(read(fd[i], byte, sizeof(byte)), 0);
+	EXPECT_EQ(read(fd[SIBLINGS], byte, sizeof(byte)), sizeof(__u64));
+	for (unsigned int i = 0; i <= SIBLINGS; i++)
+		close(fd[i]);
+}
+
+static void sampled_child(int cpu)
+{
+	aux_pin(0, cpu);
+	aux_work(ROUNDS);
+	_exit(0);
+}
+
+/* The group is inherited with its links: the child's samples have the child's trace. */
+TEST(child_keeps_the_link)
+{
+	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
+	static struct aux_record record;
+	struct perf_event_attr attr;
+	unsigned int samples = 0;
+	__u64 size;
+	pid_t pid;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.inherit = 1;
+	attr.disabled = 0;
+	/* An event that is inherited and mapped stays on one CPU. */
+	trace.fd = aux_open(&attr, 0, 0);
+	ASSERT_GE(trace.fd, 0);
+	ASSERT_EQ(aux_map_data(&trace, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&trace, AREA, PROT_READ), 0);
+	aux_sampler_attr(&attr, PERIOD);
+	attr.inherit = 1;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_AUX;
+	attr.aux_sample_size = SAMPLE_SIZE;
+	event.fd = aux_open_in_group(&attr, 0, 0, trace.fd);
+	ASSERT_GE(event.fd, 0);
+	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+
+	pid = fork();
+	if (!pid)
+		sampled_child(0);
+	ASSERT_EQ(waitpid(pid, NULL, 0), pid);
+	while (aux_next(&event, &record)) {
+		if (record.header.type != PERF_RECORD_SAMPLE || record.itrace.pid != (__u32)pid)
+			continue;
+		size = *(__u64 *)(record.bytes + sizeof(record.itrace));
+		samples += size > 0;
+	}
+	EXPECT_GT(samples, 0);
+	aux_close(&event);
+	aux_close(&trace);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events that pause and resume the trace of the AUX event that leads their group. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define ROUNDS		100000
+/* Instructions: in the first tenth of the work, and never */
+#define EARLY		20000
+#define NEVER		1000000000000ULL
+#define DATA_PAGES	16
+#define AREA		(4UL << 20)
+
+FIXTURE(aux_pause)
+{
+	struct aux_event trace;
+	int pause, resume;
+};
+
+FIXTURE_SETUP(aux_pause)
+{
+	self->trace.fd = -1;
+	self->pause = -1;
+	self->resume = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+}
+
+FIXTURE_TEARDOWN(aux_pause)
+{
+	close(self->resume);
+	close(self->pause);
+	aux_close(&self->trace);
+}
+
+static int open_group(struct aux_event *trace, bool paused, int *pause, __u64 pause_after,
+		      int *resume, __u64 resume_after)
+{
+	struct perf_event_attr attr;
+	int ret;
+
+	aux_attr(&attr);
+	aux_set_action(&attr, paused ? AUX_START_PAUSED : 0);
+	trace->fd = aux_open(&attr, 0, -1);
+	if (trace->fd < 0)
+		return -1;
+	ret = aux_map_data(trace, DATA_PAGES) ?:
+	      aux_map_area(trace, AREA, PROT_READ | PROT_WRITE);
+	if (ret)
+		return ret;
+
+	aux_sampler_attr(&attr, pause_after);
+	aux_set_action(&attr, AUX_PAUSE);
+	*pause = aux_open_in_group(&attr, 0, -1, trace->fd);
+	aux_sampler_attr(&attr, resume_after);
+	aux_set_action(&attr, AUX_RESUME);
+	*resume = aux_open_in_group(&attr, 0, -1, trace->fd);
+	return *pause < 0 || *resume < 0 ? -1 : 0;
+}
+
+/* How much trace there is of some work. */
+static __u64 trace_of_work(struct aux_event *trace)
+{
+	aux_enable(trace);
+	aux_work(ROUNDS);
+	aux_disable(trace);
+	return aux_head(trace);
+}
+
+TEST_F(aux_pause, start_paused_traces_nothing)
+{
+	ASSERT_EQ(open_group(&self->trace, true, &self->pause, NEVER, &self->resume, NEVER), 0);
+	EXPECT_EQ(trace_of_work(&self->trace), 0);
+}
+
+TEST_F(aux_pause, resume_starts_the_trace)
+{
+	ASSERT_EQ(open_group(&self->trace, true, &self->pause, NEVER, &self->resume, EARLY), 0);
+	EXPECT_GT(trace_of_work(&self->trace), ROUNDS / 8);
+}
+
+TEST_F(aux_pause, pause_ends_the_trace)
+{
+	__u64 all, some;
+
+	ASSERT_EQ(open_group(&self->trace, false, &self->pause, NEVER, &self->resume, NEVER), 0);
+	all = trace_of_work(&self->trace);
+	close(self->resume);
+	close(self->pause);
+	aux_close(&self->trace);
+
+	ASSERT_EQ(open_group(&self->trace, false, &self->pause, EARLY, &self->resume, NEVER), 0);
+	some = trace_of_work(&self->trace);
+	EXPECT_GT(some, 0);
+	EXPECT_LT(some, all / 4);
+}
+
+/* One event opens the trace, the other closes it at each third overflow. */
+TEST_F(aux_pause, both_take_turns)
+{
+	unsigned int records = 0;
+	struct aux_record record;
+	__u64 all;
+
+	ASSERT_EQ(open_group(&self->trace, true, &self->pause, 3 * EARLY, &self->resume, EARLY),
+		  0);
+	all = trace_of_work(&self->trace);
+	EXPECT_GT(all, 0);
+	while (aux_next(&self->trace, &record))
+		records += record.header.type == PERF_RECORD_AUX;
+	EXPECT_GT(records, 0);
+
+	/* What is disabled while it is paused, or not, can be enabled again. */
+	EXPECT_GT(trace_of_work(&self->trace), all);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PERF_SAMPLE_AUX: samples that carry the newest trace, and never anything else. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define PERIOD		20000
+#define ROUNDS		400000
+#define DATA_PAGES	256
+#define AREA		(64UL << 10)
+/* intel_pt: a PSB for each 2 KiB of trace */
+#define OFTEN_PSB	(0UL << 24)
+#define PSB_PERIOD	2048
+#define IDS_SIZE	(2 * sizeof(__u32))
+#define MOST_DATA	(65535 & ~7)
+
+static const unsigned char psb[16] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+				       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
+
+static __u64 min(__u64 a, __u64 b)
+{
+	return a < b ? a : b;
+}
+
+struct seen {
+	unsigned int samples, empty, with_trace;
+	/* PERF_RECORD_SAMPLE whose parts do not add up, or with too much */
+	unsigned int wrong;
+	__u64 largest;
+};
+
+FIXTURE(aux_sample)
+{
+	struct aux_event trace, event;
+};
+
+FIXTURE_VARIANT(aux_sample)
+{
+	__u32 size;
+};
+
+FIXTURE_VARIANT_ADD(aux_sample, small) { .size = 64 };
+FIXTURE_VARIANT_ADD(aux_sample, medium) { .size = 4096 };
+/* A record ends at 64 KiB, and what is wanted is more. */
+FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record) { .size = 65528 };
+
+FIXTURE_SETUP(aux_sample)
+{
+	struct perf_event_attr attr;
+
+	self->trace.fd = -1;
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.config = OFTEN_PSB;
+	self->trace.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->trace.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->trace, 1), 0);
+	ASSERT_EQ(aux_map_area(&self->trace, AREA, PROT_READ), 0);
+
+	aux_sampler_attr(&attr, PERIOD);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_AUX;
+	attr.aux_sample_size = variant->size;
+	self->event.fd = aux_open_in_group(&attr, 0, -1, self->trace.fd);
+	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+}
+
+FIXTURE_TEARDOWN(aux_sample)
+{
+	aux_close(&self->event);
+	aux_close(&self->trace);
+}
+
+static void note_sample(struct seen *seen, const struct aux_record *record, __u32 most)
+{
+	const char *data = record->bytes + IDS_SIZE + sizeof(__u64);
+	__u64 size;
+
+	memcpy(&size, record->bytes + IDS_SIZE, sizeof(size));
+	seen->samples++;
+	seen->empty += !size;
+	if (size > most || size % sizeof(__u64) ||
+	    record->header.size != sizeof(record->header) + IDS_SIZE + sizeof(size) + size) {
+		seen->wrong++;
+		return;
+	}
+	seen->with_trace += !!memmem(data, size, psb, sizeof(psb));
+	if (size > seen->largest)
+		seen->largest = size;
+}
+
+static void look(struct aux_event *event, struct seen *seen, __u32 most)
+{
+	static struct aux_record record;
+
+	while (aux_next(event, &record))
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			note_sample(seen, &record, most);
+}
+
+TEST_F(aux_sample, has_the_trace_that_it_says)
+{
+	struct seen seen = { };
+	unsigned int want;
+
+	/* To read a sample takes more instructions than one period has. */
+	for (unsigned int i = 0; i < 8; i++) {
+		ASSERT_EQ(aux_enable(&self->trace), 0);
+		aux_work(ROUNDS / 8);
+		aux_disable(&self->trace);
+		look(&self->event, &seen, variant->size);
+	}
+
+	ASSERT_GT(seen.samples, 10);
+	EXPECT_EQ(seen.wrong, 0);
+	EXPECT_LE(seen.largest, MOST_DATA);
+	EXPECT_GE(seen.largest, min(variant->size, 2 * PSB_PERIOD));
+	/* So much trace has a PSB somewhere. */
+	want = variant->size >= 2 * PSB_PERIOD ? seen.samples / 2 : 0;
+	EXPECT_GE(seen.with_trace, want);
+}
+
+/* Without an area there is no data, and no byte of something else. */
+TEST_F(aux_sample, none_without_an_area)
+{
+	struct seen seen = { };
+
+	aux_unmap_area(&self->trace);
+	ASSERT_EQ(aux_enable(&self->trace), 0);
+	aux_work(ROUNDS / 8);
+	aux_disable(&self->trace);
+	look(&self->event, &seen, variant->size);
+	EXPECT_EQ(seen.wrong, 0);
+	EXPECT_EQ(seen.empty, seen.samples);
+}
+
+TEST_HARNESS_MAIN
