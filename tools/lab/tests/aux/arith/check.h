@@ -8,10 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* One TAP result; returns @good. */
-bool __attribute__((format(printf, 2, 3))) point(bool good, const char *format, ...);
-/* A line that explains the result after it. */
-void __attribute__((format(printf, 1, 2))) diag(const char *format, ...);
+#include "points.h"
 
 /* A random number below @limit, which is not 0; the same ones in each run. */
 u64 random_below(u64 limit);

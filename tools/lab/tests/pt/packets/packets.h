@@ -7,14 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "points.h"
 #include "pt_packet.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* One TAP result; returns @good. */
-bool __attribute__((format(printf, 2, 3))) point(bool good, const char *format, ...);
-/* A line that explains the result before it. */
-void __attribute__((format(printf, 1, 2))) diag(const char *format, ...);
 void diag_bytes(const char *what, const uint8_t *bytes, size_t len);
 
 /* Each packet against bytes written by hand from the SDM's figures. */
