@@ -108,6 +108,8 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	handle->wakeup = aux->mark + aux->watermark;
 	/* AUX_TAIL: hardware starts only where there is room. */
 	tail = READ_ONCE(handle->rb->user_page->aux_tail);
+	/* Where a long has 32 bits it is read in two, and only the lower is sure. */
+	tail = aux->head - (unsigned long)(aux->head - tail);
 	handle->size = perf_aux_room(aux->head, tail, perf_aux_size(handle->rb));
 	return handle->size;
 }
