@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,17 @@ static unsigned long long memory(const char *key)
 	return kib << 10;
 }
 
+/* Whether the address space can take a mapping of this size; it has 32 bits perhaps. */
+static bool is_addressable(unsigned long long size)
+{
+	void *map;
+
+	if (size > SIZE_MAX)
+		return false;
+	map = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return map != MAP_FAILED && !munmap(map, size);
+}
+
 static int open_with_data(struct aux_event *event)
 {
 	struct perf_event_attr attr;
@@ -73,6 +85,9 @@ FIXTURE_SETUP(aux_big)
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())
 		SKIP(return, "needs root, or a limit of locked memory that allows it");
+	if (!is_addressable(variant->size))
+		SKIP(return, "no room for %llu MiB in an address space of %zu bits",
+		     variant->size >> 20, sizeof(void *) * 8);
 	if (memory("MemAvailable") < variant->size + RESERVE)
 		SKIP(return, "less than %llu MiB of memory available",
 		     (variant->size + RESERVE) >> 20);
@@ -178,6 +193,9 @@ TEST_F_TIMEOUT(aux_too_big, more_than_there_is, 300)
 		size *= 2;
 	if (size > 16 * GIB)
 		SKIP(return, "too much memory to use it up");
+	if (!is_addressable(size))
+		SKIP(return, "no room for %llu MiB in an address space of %zu bits",
+		     size >> 20, sizeof(void *) * 8);
 	ASSERT_EQ(open_with_data(&event), 0);
 	EXPECT_EQ(aux_map_area(&event, size, PROT_READ | PROT_WRITE), -ENOMEM);
 	TH_LOG("%llu MiB: refused after %.2f s", size >> 20, aux_seconds() - start);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the tests of AUX areas share. */
 #define _GNU_SOURCE
+/* A file offset does not fit a long where that has 32 bits. */
+#define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -158,6 +160,10 @@ int aux_disable(struct aux_event *event)
 	return ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+/*
+ * A 64-bit kernel stores and loads head and tail at once. So must a reader that
+ * has 32 bits: these builtins do, where two moves could be torn.
+ */
 __u64 aux_head(struct aux_event *event)
 {
 	return __atomic_load_n(&event->page->aux_head, __ATOMIC_ACQUIRE);
