@@ -3,7 +3,8 @@
 
 The mirror, the proxy and the like come from the machine's apt configuration;
 the suites are those that hold the base: trixie for kernel and QEMU, and on
-Debian 12 its backports for meson. Nothing of the system's apt is changed.
+Debian 12 its backports for meson. What has to run beside the machine's own
+programs comes from the machine's suite. Nothing of the system's apt is changed.
 apt checks each index against Debian's archive key and each download against
 its index; the checksums are checked once more before anything is unpacked.
 """
@@ -68,6 +69,11 @@ def source_lines(mirror, codename):
     return lines
 
 
+def own_lines(mirror, codename):
+    """The machine's own suite: its programs run with the libraries that are installed."""
+    return [f"deb [signed-by={KEYRING}] {mirror.main} {codename} main"]
+
+
 def _machine_acquire():
     """The machine's proxy, timeout and similar settings.
 
@@ -80,12 +86,13 @@ def _machine_acquire():
 
 
 class Apt:
-    """The private state below the build directory."""
+    """A private state below the build directory; lines makes its sources.list."""
 
-    def __init__(self, codename):
+    def __init__(self, codename, lines=source_lines, home="apt"):
         self.codename = codename
-        self.home = paths.in_build("apt")
-        self.log = paths.log_file("apt")
+        self.lines = lines
+        self.home = paths.in_build(home)
+        self.log = paths.log_file(home)
         self.config = self.home / "apt.conf"
 
     def _settings(self):
@@ -109,7 +116,7 @@ class Apt:
         for name in ("state/lists/partial", "cache/archives/partial", "preferences.d"):
             (self.home / name).mkdir(parents=True, exist_ok=True)
         (self.home / "status").touch()
-        lines = source_lines(machine_mirror(self.codename), self.codename)
+        lines = self.lines(machine_mirror(self.codename), self.codename)
         (self.home / "sources.list").write_text("\n".join(lines) + "\n")
         self.config.write_text("\n".join(_machine_acquire() + self._settings()) + "\n")
 
@@ -147,10 +154,14 @@ class Apt:
         versions = [b["Version"] for b in blocks if b.get("Package") == package]
         return newest_of(package, versions, pattern)
 
+    def fields(self, package, version):
+        """What the index says of a binary package."""
+        show = proc.output(["apt-cache", "show", f"{package}={version}"], env=self._env())
+        return parse_block(show.split("\n\n")[0])
+
     def download(self, package, version, directory, on_line=None):
         """A binary package, as a file whose checksum was compared."""
-        show = proc.output(["apt-cache", "show", f"{package}={version}"], env=self._env())
-        block = parse_block(show.split("\n\n")[0])
+        block = self.fields(package, version)
         self._get(["download", f"{package}={version}"], directory, on_line)
         name = f"{package}_{version.replace(':', '%3a')}_{block['Architecture']}.deb"
         verify(directory / name, block["SHA256"])

@@ -10,8 +10,9 @@ import paths
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
          "series-6.12", "series-git")
-FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps")
-SOURCE_STAMPS = ("src-", "version-")
+FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps",
+           "cross", "apt-cross")
+SOURCE_STAMPS = ("src-", "version-", "cross-")
 
 
 def _remove(name):

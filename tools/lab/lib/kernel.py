@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build of the lab's kernels, each in a build directory of its own."""
 
+from dataclasses import dataclass, field
+
 import assemble
+import guest
 import kconfig
 import paths
 import proc
@@ -29,32 +32,60 @@ def log_file(name, debug):
     return paths.log_file(f"kernel-{paths.kernel_name(name, debug)}")
 
 
-def plain_label(name, config, symbols):
-    return "-".join([name, config, *(symbol.removeprefix("CONFIG_") for symbol in symbols)])
-
-
-def build_plain(step, name, config, symbols, goals=("vmlinux",)):
-    """Build the tree, or parts of it, in a configuration of the kernel's own with symbols set.
+@dataclass(frozen=True)
+class Plain:
+    """A build in a configuration of the kernel's own with symbols set.
 
     It is not for the lab's machine, and shows only that the source compiles.
     """
-    label = plain_label(name, config, symbols)
-    build = paths.kernel_dir(label)
-    want = stamp.of_text(config, symbols, goals, _version(), *_content(name))
-    if stamp.is_current(f"kernel-{label}", want) and (build / ".config").exists():
+
+    tree: str
+    config: str
+    symbols: dict
+    goals: tuple = ("vmlinux",)
+    # what tells it from the others of this tree
+    title: str = ""
+    # what make gets in addition, and its environment
+    words: tuple = ()
+    env: dict = field(default_factory=dict)
+    # whether what an earlier source has left must not be there
+    fresh: bool = False
+
+    @property
+    def label(self):
+        names = [symbol.removeprefix("CONFIG_") for symbol in self.symbols]
+        return "-".join([self.tree, *([self.title] if self.title else [self.config, *names])])
+
+    @property
+    def directory(self):
+        return paths.kernel_dir(self.label)
+
+    @property
+    def log(self):
+        return log_file(self.label, False)
+
+
+def build_plain(step, plain):
+    """Build the tree, or the parts of it that are the goals."""
+    build, key = plain.directory, f"kernel-{plain.label}"
+    want = stamp.of_text(plain.config, plain.symbols, plain.goals, plain.words, _version(),
+                         *_content(plain.tree))
+    if stamp.is_current(key, want) and (build / ".config").exists():
         step.note = "up to date"
         return
-    stamp.clear(f"kernel-{label}")
+    stamp.clear(key)
+    if plain.fresh:
+        guest.remove(build)
     build.mkdir(parents=True, exist_ok=True)
-    (build / "lab.config").write_text(kconfig.as_text(symbols))
-    make = ["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}"]
+    (build / "lab.config").write_text(kconfig.as_text(plain.symbols))
+    make = ["make", "-C", source(plain.tree), f"O={build}", f"-j{proc.jobs()}", *plain.words]
     env = {"KCONFIG_ALLCONFIG": str(build / "lab.config"), "KBUILD_BUILD_USER": "lab",
-           "KBUILD_BUILD_HOST": "lab"}
-    for words in ([config], goals):
-        proc.run([*make, *words], log_file(label, False), env=env, failed=f"cannot build {label}",
+           "KBUILD_BUILD_HOST": "lab", **plain.env}
+    for words in ([plain.config], plain.goals):
+        proc.run([*make, *words], plain.log, env=env, failed=f"cannot build {plain.label}",
                  on_line=lambda line: step.progress(line.strip()))
-    kconfig.check(symbols, (build / ".config").read_text(), log_file(label, False))
-    stamp.write(f"kernel-{label}", want)
+        kconfig.check(plain.symbols, (build / ".config").read_text(), plain.log)
+    stamp.write(key, want)
 
 
 def check(step, name, objects):
