@@ -59,16 +59,16 @@ static void aux_reap_irq(struct irq_work *work)
 
 /**
  * perf_aux_reap - free a closing area from a context that can sleep
- * @aux: the area; the caller gives up its reference on the perf buffer
+ * @rb: the area's buffer; the caller gives up its reference on it
  *
  * Harmless where somebody else has freed the area, or made a new one.
  *
  * Context: any, NMI included.
  */
-void perf_aux_reap(struct perf_aux *aux)
+void perf_aux_reap(struct perf_buffer *rb)
 {
-	if (!irq_work_queue(&aux->reap_irq))
-		ring_buffer_put(aux_buffer(aux));
+	if (!irq_work_queue(&rb->aux.reap_irq))
+		ring_buffer_put(rb);
 }
 
 /**

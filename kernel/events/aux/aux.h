@@ -151,16 +151,15 @@ void perf_aux_enable(struct perf_event *event);
 void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx);
 
 /* area.c, for output.c */
-void perf_aux_reap(struct perf_aux *aux);
+void perf_aux_reap(struct perf_buffer *rb);
 
 /* pages.c */
 int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node);
 void perf_aux_free_pages(struct perf_aux *aux);
 
 /* record.c */
-void perf_aux_log(struct perf_aux *aux, struct perf_event *event,
-		  const struct perf_aux_range *range);
-void perf_aux_log_backlog(struct perf_buffer *rb, struct perf_event *event);
+bool perf_aux_put_range(struct perf_event *event,
+			const struct perf_aux_range *range);
 void perf_log_itrace_start(struct perf_event *event);
 
 #else /* !CONFIG_PERF_AUX */

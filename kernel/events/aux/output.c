@@ -17,12 +17,10 @@
 /* Give the area back, and with it the transaction's reference on the buffer. */
 static void aux_release(struct perf_buffer *rb)
 {
-	struct perf_aux *aux = &rb->aux;
-
 	/* AUX_CLOSE, as in aux_claim(): nothing of the area is used after it. */
-	xchg(&aux->writer, NULL);
-	if (unlikely(READ_ONCE(aux->state) == PERF_AUX_CLOSING))
-		perf_aux_reap(aux);
+	xchg(&rb->aux.writer, NULL);
+	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
+		perf_aux_reap(rb);
 	else
 		ring_buffer_put(rb);
 }
@@ -77,7 +75,7 @@ static bool aux_watermark_passed(struct perf_aux *aux)
 	       perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
 }
 
-static void aux_wake_reader(struct perf_output_handle *handle)
+static inline void aux_wake_reader(struct perf_output_handle *handle)
 {
 	trace_perf_aux_wakeup(handle->event, handle->rb->aux.head);
 	perf_output_wakeup(handle);
@@ -86,6 +84,7 @@ static void aux_wake_reader(struct perf_output_handle *handle)
 /* No room: the reader has to make some, and then to enable the event. */
 static void aux_full(struct perf_output_handle *handle)
 {
+	aux_wake_reader(handle);
 	trace_perf_aux_full(handle->event, handle->rb->aux.head);
 	perf_event_disable_inatomic(handle->event);
 }
@@ -112,6 +111,63 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	tail = aux->head - (unsigned long)(aux->head - tail);
 	handle->size = perf_aux_room(aux->head, tail, perf_aux_size(handle->rb));
 	return handle->size;
+}
+
+/*
+ * Whether a record would tell the reader something. The format of the data is
+ * no news by itself, and neither is a position in a buffer that wraps.
+ */
+static bool aux_worth_a_record(const struct perf_aux_range *range)
+{
+	return range->size || range->flags & ~(u64)(PERF_AUX_FLAG_OVERWRITE |
+					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+}
+
+static bool aux_has_backlog(struct perf_aux *aux)
+{
+	return aux->backlog.size || aux->backlog.flags;
+}
+
+/* The record itself, and all that sample_id_all may put behind it */
+#define AUX_RECORD_MOST	128
+
+static bool aux_record_fits(struct perf_buffer *rb)
+{
+	u64 used = local_read(&rb->head) - READ_ONCE(rb->user_page->data_tail);
+
+	return !rb->paused &&
+	       (rb->overwrite || used + AUX_RECORD_MOST <= perf_data_size(rb));
+}
+
+/*
+ * Tell of a range together with what found no room before: aux_head has moved,
+ * so the reader must hear what the data is. Without a new range nothing is
+ * tried in vain: perf counts each record that finds no room.
+ */
+static noinline void aux_report_backlog(struct perf_buffer *rb,
+					struct perf_event *event,
+					const struct perf_aux_range *range)
+{
+	struct perf_aux *aux = &rb->aux;
+
+	if (aux_worth_a_record(range))
+		perf_aux_merge(&aux->backlog, range, aux->overwrite);
+	else if (!aux_record_fits(rb))
+		return;
+	if (perf_aux_put_range(event, &aux->backlog))
+		aux->backlog = (struct perf_aux_range) { };
+}
+
+/* Write the record of a transaction; or keep it, where there is no room. */
+static void aux_report(struct perf_buffer *rb, struct perf_event *event,
+		       const struct perf_aux_range *range)
+{
+	struct perf_aux *aux = &rb->aux;
+
+	if (unlikely(aux_has_backlog(aux)))
+		aux_report_backlog(rb, event, range);
+	else if (aux_worth_a_record(range) && !perf_aux_put_range(event, range))
+		aux->backlog = *range;
 }
 
 /**
@@ -144,7 +200,8 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 		return NULL;
 
 	/* Who enables an event whose area was full wants to know what is in it. */
-	perf_aux_log_backlog(rb, event);
+	if (unlikely(aux_has_backlog(&rb->aux)))
+		aux_report_backlog(rb, event, &(struct perf_aux_range) { });
 
 	handle->rb = rb;
 	handle->event = event;
@@ -153,7 +210,6 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 		return rb->aux.priv;
 	}
 
-	aux_wake_reader(handle);
 	aux_full(handle);
 	handle->event = NULL;
 	aux_release(rb);
@@ -238,16 +294,6 @@ void perf_aux_output_flag(struct perf_output_handle *handle, u64 flags)
 }
 EXPORT_SYMBOL_GPL(perf_aux_output_flag);
 
-/*
- * Whether a record would tell the reader something. The format of the data is
- * no news by itself, and neither is a position in a buffer that wraps.
- */
-static bool aux_worth_a_record(const struct perf_aux_range *range)
-{
-	return range->size || range->flags & ~(u64)(PERF_AUX_FLAG_OVERWRITE |
-					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
-}
-
 /**
  * perf_aux_output_end - close a transaction: tell what was written
  * @handle: from perf_aux_output_begin(); in overwrite mode head is the new
@@ -267,12 +313,12 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	struct perf_event *event = handle->event;
 	struct perf_buffer *rb = handle->rb;
 	struct perf_aux *aux = &rb->aux;
-	bool truncated = handle->aux_flags & PERF_AUX_FLAG_TRUNCATED;
 	struct perf_aux_range range = {
 		.offset	= aux->overwrite ? handle->head : aux->head,
 		.size	= size,
 		.flags	= handle->aux_flags,
 	};
+	bool passed;
 
 	if (aux->overwrite) {
 		range.flags |= PERF_AUX_FLAG_OVERWRITE;
@@ -281,18 +327,15 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 		aux->head += size;
 	}
 
-	if (aux_worth_a_record(&range))
-		perf_aux_log(aux, event, &range);
-	else
-		perf_aux_log_backlog(rb, event);
+	trace_perf_aux_end(event, range.offset, range.size, range.flags);
+	aux_report(rb, event, &range);
 	aux_publish(rb);
 
-	trace_perf_aux_end(event, range.offset, range.size, range.flags);
-
-	if (aux_watermark_passed(aux) || truncated)
-		aux_wake_reader(handle);
-	if (truncated)
+	passed = aux_watermark_passed(aux);
+	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
 		aux_full(handle);
+	else if (passed)
+		aux_wake_reader(handle);
 
 	handle->event = NULL;
 	aux_release(rb);
@@ -364,8 +407,8 @@ long perf_output_copy_aux(struct perf_output_handle *source,
 
 	for (left = size; left; left -= chunk, at = (at + chunk) & mask) {
 		chunk = min(left, PAGE_SIZE - offset_in_page(at));
-		if (perf_output_copy(record, aux->pages[at >> PAGE_SHIFT] +
-				     offset_in_page(at), chunk))
+		if (__output_copy(record, aux->pages[at >> PAGE_SHIFT] +
+				  offset_in_page(at), chunk))
 			return -EFAULT;
 	}
 	return size;

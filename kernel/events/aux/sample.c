@@ -54,13 +54,12 @@ unsigned long perf_aux_sample_size(struct perf_event *event,
 	struct perf_buffer *rb = NULL;
 	unsigned long most = 0;
 
+	rcu_read_lock();
 	if (trace && aux_runs_here(trace))
-		rb = ring_buffer_get(trace);
-	if (rb) {
-		if (!READ_ONCE(rb->aux.in_sample))
-			most = min(room, perf_aux_size(rb));
-		ring_buffer_put(rb);
-	}
+		rb = READ_ONCE((trace->parent ?: trace)->rb);
+	if (rb && !READ_ONCE(rb->aux.in_sample))
+		most = min(room, perf_aux_size(rb));
+	rcu_read_unlock();
 
 	sample->aux_size = round_up(most, sizeof(u64));
 	return sample->aux_size;
