@@ -8,7 +8,7 @@ PYTHON := /usr/bin/python3
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
 
-.PHONY: help run check test build series shell list bench-lab clean distclean python
+.PHONY: help run check test build series shell list bench bench-lab clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -19,6 +19,7 @@ help:
 	@echo 'make series            write the series as patches for git am'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, the PT capabilities'
+	@echo 'make bench             what AUX areas cost, stock and ours, in instructions'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
 	@echo 'make clean             remove what was built; the fetched sources stay'
 	@echo 'make distclean         remove everything that is not in the repository'
@@ -41,9 +42,14 @@ build: python
 shell list series: python
 	@$(LAB) $@
 
+bench: python
+	@$(LAB) build
+	@$(LAB) build --kernel series
+	@$(LAB) bench aux
+
 bench-lab: python
 	@$(LAB) build --qemu-pristine
-	@$(LAB) bench
+	@$(LAB) bench pt-cost
 
 # The lab itself is Python: without it nothing could say what is missing.
 python:
