@@ -105,6 +105,7 @@ enum perf_aux_state {
  * @head: (W) bytes ever written; in overwrite mode what the driver says
  * @mark: (W) the last multiple of the watermark that was passed
  * @backlog: (W) what PERF_RECORD_AUX still has to say
+ * @open: (C) the transaction's handle is complete, so that it can be sampled
  * @in_sample: (C) a sample is being taken of the area
  * @in_pause: (C) the event is being paused or resumed
  * @pause_wanted: (C) which of the two was asked for last
@@ -135,6 +136,7 @@ struct perf_aux {
 	u64			mark;
 	struct perf_aux_range	backlog;
 
+	bool			open;
 	bool			in_sample;
 	bool			in_pause;
 	bool			pause_wanted;

@@ -17,6 +17,8 @@
 /* Give the area back, and with it the transaction's reference on the buffer. */
 static void aux_release(struct perf_buffer *rb)
 {
+	/* No sample is taken of it from here on, on this CPU. */
+	WRITE_ONCE(rb->aux.open, false);
 	/* AUX_CLOSE, as in aux_claim(): nothing of the area is used after it. */
 	xchg(&rb->aux.writer, NULL);
 	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
@@ -207,6 +209,9 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 	handle->event = event;
 	if (likely(aux_open(handle, &rb->aux))) {
 		trace_perf_aux_begin(event, rb->aux.head, handle->size);
+		/* An NMI that samples finds the handle as it is now. */
+		barrier();
+		WRITE_ONCE(rb->aux.open, true);
 		return rb->aux.priv;
 	}
 
@@ -337,8 +342,9 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	else if (passed)
 		aux_wake_reader(handle);
 
-	handle->event = NULL;
+	/* The driver's samples need the handle while the transaction is open. */
 	aux_release(rb);
+	handle->event = NULL;
 }
 EXPORT_SYMBOL_GPL(perf_aux_output_end);
 

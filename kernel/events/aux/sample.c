@@ -23,14 +23,28 @@ static void aux_pad_sample(struct perf_output_handle *record, unsigned long size
 	}
 }
 
-/* Whether the trace can be sampled where we are: its event runs here. */
-static bool aux_runs_here(struct perf_event *trace)
+/*
+ * The buffer of a trace that can be sampled here and now, or NULL; under RCU.
+ * So it is while a transaction is open, on this CPU, in an area whose newest
+ * data are kept. It is not where the group is being scheduled out, for the
+ * trace goes first; where the area has gone, is full or for a reader that takes
+ * all of it; or where we have interrupted another sample.
+ */
+static struct perf_buffer *aux_sampled(struct perf_event *trace)
 {
-	bool active = READ_ONCE(trace->state) == PERF_EVENT_STATE_ACTIVE;
-	bool here = READ_ONCE(trace->oncpu) == smp_processor_id();
+	struct perf_buffer *rb;
 
-	/* It leads the group of the event that is sampled. */
-	return !WARN_ON_ONCE(!active || !here);
+	if (!trace || READ_ONCE(trace->state) != PERF_EVENT_STATE_ACTIVE ||
+	    READ_ONCE(trace->oncpu) != smp_processor_id())
+		return NULL;
+
+	/* Who is inherited writes to its parent's. */
+	rb = READ_ONCE((trace->parent ?: trace)->rb);
+	if (!rb || READ_ONCE(rb->aux.writer) != trace ||
+	    !READ_ONCE(rb->aux.open) || !rb->aux.overwrite ||
+	    READ_ONCE(rb->aux.in_sample))
+		return NULL;
+	return rb;
 }
 
 /**
@@ -38,9 +52,6 @@ static bool aux_runs_here(struct perf_event *trace)
  * @event: the event that is sampled
  * @sample: aux_size is set
  * @room: the most that fits in, in bytes
- *
- * There is none, where the AUX event has no area, or is being sampled already:
- * an NMI may come in the middle of another sample.
  *
  * Context: on the CPU of the event, NMI possibly.
  *
@@ -50,14 +61,12 @@ unsigned long perf_aux_sample_size(struct perf_event *event,
 				   struct perf_sample_data *sample,
 				   unsigned long room)
 {
-	struct perf_event *trace = event->aux_event;
-	struct perf_buffer *rb = NULL;
+	struct perf_buffer *rb;
 	unsigned long most = 0;
 
 	rcu_read_lock();
-	if (trace && aux_runs_here(trace))
-		rb = READ_ONCE((trace->parent ?: trace)->rb);
-	if (rb && !READ_ONCE(rb->aux.in_sample))
+	rb = aux_sampled(event->aux_event);
+	if (rb)
 		most = min(room, perf_aux_size(rb));
 	rcu_read_unlock();
 
@@ -66,25 +75,31 @@ unsigned long perf_aux_sample_size(struct perf_event *event,
 }
 
 /*
- * Let the driver copy its newest data.
+ * Let the driver copy its newest data, if it still has any.
  *
  * Interrupts are off: so the stop of the area's writer, which comes as one,
  * waits until its pages are left alone. pmu::snapshot_aux() does not change
  * the state of the event, for it may have interrupted who does.
  */
-static long aux_snapshot(struct perf_aux *aux, struct perf_event *trace,
+static long aux_snapshot(struct perf_event *trace,
 			 struct perf_output_handle *record, unsigned long size)
 {
 	unsigned long irq_flags;
-	long written;
+	struct perf_buffer *rb;
+	long written = 0;
 
 	local_irq_save(irq_flags);
-	WRITE_ONCE(aux->in_sample, true);
-	/* An NMI from here on finds in_sample set, on this CPU. */
-	barrier();
-	written = trace->pmu->snapshot_aux(trace, record, size);
-	barrier();
-	WRITE_ONCE(aux->in_sample, false);
+	rcu_read_lock();
+	rb = aux_sampled(trace);
+	if (rb) {
+		WRITE_ONCE(rb->aux.in_sample, true);
+		/* An NMI from here on finds in_sample set, on this CPU. */
+		barrier();
+		written = trace->pmu->snapshot_aux(trace, record, size);
+		barrier();
+		WRITE_ONCE(rb->aux.in_sample, false);
+	}
+	rcu_read_unlock();
 	local_irq_restore(irq_flags);
 	return written;
 }
@@ -103,15 +118,9 @@ static long aux_snapshot(struct perf_aux *aux, struct perf_event *trace,
 void perf_aux_sample_write(struct perf_event *event,
 			   struct perf_output_handle *record, unsigned long size)
 {
-	struct perf_event *trace = event->aux_event;
-	struct perf_buffer *rb = trace ? ring_buffer_get(trace) : NULL;
-	long written = 0;
+	/* An error is one before anything was copied. */
+	unsigned long written = max(0, aux_snapshot(event->aux_event, record, size));
 
-	if (rb) {
-		/* An error is one before anything was copied. */
-		written = max(0, aux_snapshot(&rb->aux, trace, record, size));
-		ring_buffer_put(rb);
-	}
 	if (!WARN_ON_ONCE(written > size))
 		aux_pad_sample(record, size - written);
 }
