@@ -6,7 +6,9 @@
  *
  * The leader is scheduled first, so it runs whenever they do. The link is
  * perf_event::aux_event, with a reference on the leader; it is made while the
- * event is created and cut when either leaves the group.
+ * event is created and cut when either leaves the group. An event that never
+ * joined its group, because its CPU was not quite up or something else failed
+ * while it was created, keeps the reference until it is freed.
  */
 #include <linux/perf_event.h>
 
@@ -44,11 +46,20 @@ bool perf_aux_wants_link(struct perf_event *event)
  * @event: that is being created
  * @leader: of its group, or NULL
  *
- * Return: false if the leader cannot do what the event asks for
+ * Context: perf_event_context::mutex of the leader is held.
+ *
+ * Return: false if the leader cannot do what the event asks for, or has left
+ * its group
  */
 bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
 {
-	if (!leader || !aux_link_allowed(event, leader) ||
+	if (!leader || !aux_link_allowed(event, leader))
+		return false;
+	/*
+	 * A leader whose CPU was taken off has left its group, and would not
+	 * cut the link again: the last reference must not go under a lock.
+	 */
+	if (!(leader->attach_state & PERF_ATTACH_GROUP) ||
 	    !atomic_long_inc_not_zero(&leader->refcount))
 		return false;
 
@@ -84,4 +95,17 @@ void perf_aux_unlink(struct perf_event *event)
 					PERF_EVENT_STATE_ERROR);
 		}
 	}
+}
+
+/**
+ * perf_aux_free_link - give back the reference of an event that never joined
+ * @event: that is being freed
+ *
+ * Context: process, may sleep.
+ */
+void perf_aux_free_link(struct perf_event *event)
+{
+	if (event->aux_event)
+		put_event(event->aux_event);
+	event->aux_event = NULL;
 }

@@ -9,6 +9,7 @@
 bool perf_aux_wants_link(struct perf_event *event);
 bool perf_aux_link(struct perf_event *event, struct perf_event *leader);
 void perf_aux_unlink(struct perf_event *event);
+void perf_aux_free_link(struct perf_event *event);
 
 #else /* !CONFIG_PERF_AUX */
 
@@ -24,6 +25,7 @@ static inline bool perf_aux_link(struct perf_event *event,
 }
 
 static inline void perf_aux_unlink(struct perf_event *event) { }
+static inline void perf_aux_free_link(struct perf_event *event) { }
 
 #endif /* CONFIG_PERF_AUX */
 
