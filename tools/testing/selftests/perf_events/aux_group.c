@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #define SAMPLE_SIZE	1024
 #define ROUNDS		200000
 #define SIBLINGS	3
+#define CPU_1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
 
@@ -205,6 +207,38 @@ TEST(siblings_of_a_closed_leader_end)
 	EXPECT_EQ(read(fd[SIBLINGS], byte, sizeof(byte)), sizeof(__u64));
 	for (unsigned int i = 0; i <= SIBLINGS; i++)
 		close(fd[i]);
+}
+
+static int switch_cpu_1(const char *to)
+{
+	int fd = open(CPU_1_ONLINE, O_WRONLY);
+	int ret = fd < 0 || write(fd, to, 1) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* It has left its group when its CPU went, and would never give back the reference. */
+TEST(leader_whose_cpu_was_off_is_refused)
+{
+	struct perf_event_attr attr;
+	int leader;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid() || access(CPU_1_ONLINE, W_OK))
+		SKIP(return, "no CPU that can be taken off");
+	aux_attr(&attr);
+	leader = aux_open(&attr, -1, 1);
+	ASSERT_GE(leader, 0);
+	ASSERT_EQ(switch_cpu_1("0"), 0);
+	EXPECT_EQ(switch_cpu_1("1"), 0);
+	aux_sampler_attr(&attr, PERIOD);
+	aux_set_action(&attr, AUX_PAUSE);
+	EXPECT_EQ(aux_open_in_group(&attr, -1, 1, leader), -1);
+	EXPECT_EQ(errno, EINVAL);
+	close(leader);
 }
 
 static void sampled_child(int cpu)

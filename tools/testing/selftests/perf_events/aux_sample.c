@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* PERF_SAMPLE_AUX: samples that carry the newest trace, and never anything else. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -42,6 +43,28 @@ FIXTURE_VARIANT(aux_sample)
 	__u32 size;
 };
 
+/* A group of a trace, and of an event that samples it. */
+static int open_group(struct aux_event *trace, struct aux_event *event, __u32 size, int prot)
+{
+	struct perf_event_attr attr;
+	int ret;
+
+	aux_attr(&attr);
+	attr.config = OFTEN_PSB;
+	trace->fd = aux_open(&attr, 0, -1);
+	if (trace->fd < 0)
+		return -errno;
+	ret = aux_map_data(trace, 1) ?: aux_map_area(trace, AREA, prot);
+	if (ret)
+		return ret;
+
+	aux_sampler_attr(&attr, PERIOD);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_AUX;
+	attr.aux_sample_size = size;
+	event->fd = aux_open_in_group(&attr, 0, -1, trace->fd);
+	return event->fd < 0 ? -errno : aux_map_data(event, DATA_PAGES);
+}
+
 FIXTURE_VARIANT_ADD(aux_sample, small) { .size = 64 };
 FIXTURE_VARIANT_ADD(aux_sample, medium) { .size = 4096 };
 /* A record ends at 64 KiB, and what is wanted is more. */
@@ -49,25 +72,11 @@ FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record) { .size = 65528 };
 
 FIXTURE_SETUP(aux_sample)
 {
-	struct perf_event_attr attr;
-
 	self->trace.fd = -1;
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	aux_attr(&attr);
-	attr.config = OFTEN_PSB;
-	self->trace.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(self->trace.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->trace, 1), 0);
-	ASSERT_EQ(aux_map_area(&self->trace, AREA, PROT_READ), 0);
-
-	aux_sampler_attr(&attr, PERIOD);
-	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_AUX;
-	attr.aux_sample_size = variant->size;
-	self->event.fd = aux_open_in_group(&attr, 0, -1, self->trace.fd);
-	ASSERT_GE(self->event.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(open_group(&self->trace, &self->event, variant->size, PROT_READ), 0);
 }
 
 FIXTURE_TEARDOWN(aux_sample)
@@ -137,6 +146,26 @@ TEST_F(aux_sample, none_without_an_area)
 	look(&self->event, &seen, variant->size);
 	EXPECT_EQ(seen.wrong, 0);
 	EXPECT_EQ(seen.empty, seen.samples);
+}
+
+/* A writable area has no newest data: its reader takes all of it, in order. */
+TEST(no_data_of_a_full_trace)
+{
+	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
+	struct seen seen = { };
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	ASSERT_EQ(open_group(&trace, &event, PSB_PERIOD, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&trace), 0);
+	/* Not long: the group stops where the area is full. */
+	aux_work(ROUNDS / 16);
+	aux_disable(&trace);
+	look(&event, &seen, PSB_PERIOD);
+	EXPECT_GT(seen.samples, 0);
+	EXPECT_EQ(seen.empty, seen.samples);
+	aux_close(&event);
+	aux_close(&trace);
 }
 
 TEST_HARNESS_MAIN

@@ -6,7 +6,12 @@ AUX_TESTS := aux_mmap aux_full aux_wakeup aux_overwrite aux_lost aux_set_output 
 
 TEST_GEN_PROGS += $(AUX_TESTS)
 
+# Runs as long as it is told to, so it is not run by default.
+TEST_GEN_PROGS_EXTENDED += aux_stress
+
 # What follows are rules, none of which is what make is to do by default.
 .DEFAULT_GOAL := all
-$(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS)): aux_util.c aux_util.h
-LOCAL_HDRS += aux_util.h
+$(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress): aux_util.c aux_util.h
+$(or $(OUTPUT),$(CURDIR))/aux_stress: aux_stress_ops.c aux_stress_life.c aux_stress_check.c \
+				      aux_stress.h
+LOCAL_HDRS += aux_util.h aux_stress.h

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the stress of AUX areas share. */
+#ifndef AUX_STRESS_H
+#define AUX_STRESS_H
+
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define STRESS_ERRNOS	134
+#define STRESS_MAX_OPS	40
+/* Events of a process, and mappings of each of them; the first is user page and data. */
+#define STRESS_SLOTS	4
+#define STRESS_MAPS	4
+
+/* How often each operation returned 0 and each errno; shared by all processes. */
+struct stress_counts {
+	atomic_ulong of[STRESS_MAX_OPS][STRESS_ERRNOS];
+};
+
+/*
+ * An event. Threads take what they destroy by an exchange, and nobody waits
+ * for anybody: a number or an address that is gone, or another's by now, is
+ * the kernel's to refuse.
+ */
+struct stress_slot {
+	atomic_int fd;
+	/* address | pages; 0: none */
+	atomic_ulong maps[STRESS_MAPS];
+};
+
+/* A thread that does random things. */
+struct stress_actor {
+	uint64_t random;
+	/* Memory is read and written by way of this file, so that a fault is an errno. */
+	int scratch;
+	/* Other processes take events out of the one what is put into the other. */
+	int mailbox[2];
+	/* Traces of CPUs, not of tasks: a PMU with one stream does not mix them. */
+	bool per_cpu;
+	/* No event may leave this process. */
+	bool alone;
+	pid_t mate;
+	struct stress_slot *slots;
+	struct stress_counts *counts;
+};
+
+struct stress_op {
+	const char *name;
+	/* 0 or -errno */
+	int (*run)(struct stress_actor *actor);
+	unsigned int weight;
+};
+
+/* aux_stress_ops.c; the list ends with a name that is NULL */
+extern const struct stress_op stress_ops[];
+void stress_count(struct stress_counts *counts, unsigned int op, int ret);
+uint64_t stress_random(struct stress_actor *actor, uint64_t below);
+void stress_step(struct stress_actor *actor);
+void stress_close_all(struct stress_actor *actor);
+
+/* aux_stress_life.c: operations that are the life of a process */
+int stress_fork_and_map(struct stress_actor *actor);
+int stress_exit_traced(struct stress_actor *actor);
+int stress_kill_traced(struct stress_actor *actor);
+int stress_exec_traced(struct stress_actor *actor);
+void stress_executed(void);
+
+/* aux_stress_check.c: what has to be as it was */
+struct stress_state {
+	/* pages that a user may lock without a limit of its own */
+	long allowance[3];
+	long pinned;
+	unsigned long nmis;
+	/* KiB that no counter of /proc/meminfo explains */
+	long unexplained;
+};
+
+long stress_allowance(void);
+void stress_look(struct stress_state *state);
+int stress_open_files(void);
+bool stress_pmu_is_free(void);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stress of AUX areas: counters that have to be at the end what they were. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aux_stress.h"
+#include "aux_util.h"
+
+#define MAX_ORDER	10
+#define TRIES		40
+#define STEP_USEC	50000
+
+static const uid_t users[] = { 0, 65534, 65533 };
+
+/* Pages that perf_event_mlock_kb grants to each user. */
+long stress_allowance(void)
+{
+	long kib = -1;
+	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
+
+	if (file && fscanf(file, "%ld", &kib) != 1)
+		kib = -1;
+	if (file)
+		fclose(file);
+	return kib / 4 * sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* A user without privileges and without a limit of its own, root too. */
+static void become(uid_t uid)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { };
+	struct rlimit limit = { };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setresuid(uid, uid, uid) ||
+	    syscall(SYS_capset, &header, none))
+		_exit(1);
+}
+
+/* Pages that can be mapped until the kernel refuses even one. */
+static long map_until_refused(void)
+{
+	size_t page = aux_page_size();
+	long pages = 0;
+
+	for (int order = MAX_ORDER; order >= -1;) {
+		struct perf_event_attr attr = {
+			.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
+		};
+		long want = order < 0 ? 1 : 1 + (1L << order);
+		int fd = aux_open(&attr, 0, -1);
+
+		if (fd < 0)
+			return -1;
+		if (mmap(NULL, want * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
+		    MAP_FAILED)
+			pages += want;
+		else if (errno == EPERM)
+			order--;
+		else
+			return -1;
+	}
+	return pages;
+}
+
+static long allowance_of(uid_t uid)
+{
+	long pages = -1;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		become(uid);
+		pages = map_until_refused();
+		_exit(write(ends[1], &pages, sizeof(pages)) != sizeof(pages));
+	}
+	close(ends[1]);
+	if (read(ends[0], &pages, sizeof(pages)) != sizeof(pages))
+		pages = -1;
+	close(ends[0]);
+	waitpid(pid, NULL, 0);
+	return pages;
+}
+
+/* Pages of buffers are no file's, no slab's and no process's. */
+static long unexplained_memory(void)
+{
+	static const char * const explained[] = {
+		"MemFree:", "Buffers:", "Cached:", "SwapCached:", "AnonPages:", "Slab:",
+		"KernelStack:", "PageTables:", "VmallocUsed:", "Percpu:", NULL
+	};
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128], key[64];
+	long value, rest = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63s %ld", key, &value) != 2)
+			continue;
+		if (!strcmp(key, "MemTotal:"))
+			rest += value;
+		for (int i = 0; explained[i]; i++)
+			rest -= strcmp(key, explained[i]) ? 0 : value;
+	}
+	if (file)
+		fclose(file);
+	return rest;
+}
+
+/* On all CPUs; those of the PMU are. */
+static unsigned long nmis(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	unsigned long sum = 0, count;
+	char key[32];
+
+	/* A key, a number for each CPU that is on, and words. */
+	while (file && fscanf(file, "%31s", key) == 1) {
+		while (!strcmp(key, "NMI:") && fscanf(file, "%lu", &count) == 1)
+			sum += count;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* What waits to be freed is, and what only may be kept goes. */
+static void settle(void)
+{
+	FILE *file;
+
+	sync();
+	sleep(1);
+	file = fopen("/proc/sys/vm/drop_caches", "w");
+	if (file) {
+		fputs("3\n", file);
+		fclose(file);
+	}
+}
+
+void stress_look(struct stress_state *state)
+{
+	settle();
+	state->unexplained = unexplained_memory();
+	state->nmis = nmis();
+	state->pinned = aux_status(getpid(), "VmPin");
+	for (int i = 0; i < 3; i++)
+		state->allowance[i] = allowance_of(users[i]);
+}
+
+static int open_files_of(const char *pid)
+{
+	char path[300], target[64] = "";
+	struct dirent *entry;
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[len < 0 ? 0 : len] = 0;
+		count += !strcmp(target, "anon_inode:[perf_event]");
+	}
+	closedir(dir);
+	return count;
+}
+
+/* Events that any process of this machine has open. */
+int stress_open_files(void)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	int count = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			count += open_files_of(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static bool can_open(pid_t pid, int cpu)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	aux_attr(&attr);
+	for (int i = 0; i < TRIES; i++) {
+		fd = aux_open(&attr, pid, cpu);
+		if (fd >= 0) {
+			close(fd);
+			return true;
+		}
+		/* Events are freed a little later. */
+		usleep(STEP_USEC);
+	}
+	printf("an event of task %d on CPU %d: %s\n", pid, cpu, strerrorname_np(errno));
+	return false;
+}
+
+/* A CPU's event is refused while there is one of a task anywhere, and the other way round. */
+bool stress_pmu_is_free(void)
+{
+	return can_open(-1, 0) && can_open(0, -1) && can_open(-1, 0);
+}

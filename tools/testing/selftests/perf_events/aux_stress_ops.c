@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stress of AUX areas: what its threads do to events and mappings. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "aux_stress.h"
+#include "aux_util.h"
+
+#define PAGE		4096UL
+#define PAGES_MASK	(PAGE - 1)
+#define MAX_DATA_ORDER	5
+#define MAX_AREA_ORDER	10
+#define PERIOD		50000
+#define SAMPLE_SIZE	2048
+#define WORK_ROUNDS	20000
+#define CPUS		2
+
+/* Bits of attr.aux_action, which older headers do not know. */
+#define ACTION_START_PAUSED	1U
+#define ACTION_PAUSE		2U
+#define ACTION_RESUME		4U
+
+void stress_count(struct stress_counts *counts, unsigned int op, int ret)
+{
+	atomic_fetch_add(&counts->of[op][ret < 0 ? -ret : 0], 1);
+}
+
+/* splitmix64 */
+uint64_t stress_random(struct stress_actor *a, uint64_t below)
+{
+	uint64_t z = a->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return (z ^ z >> 31) % below;
+}
+
+static int result(long ret)
+{
+	return ret < 0 ? -errno : 0;
+}
+
+static struct stress_slot *any_slot(struct stress_actor *a)
+{
+	return &a->slots[stress_random(a, STRESS_SLOTS)];
+}
+
+/* A slot with an event, if there is one. */
+static struct stress_slot *used_slot(struct stress_actor *a)
+{
+	uint64_t first = stress_random(a, STRESS_SLOTS);
+	struct stress_slot *slot = &a->slots[first];
+
+	for (int i = 0; i < STRESS_SLOTS && slot->fd < 0; i++)
+		slot = &a->slots[(first + i) % STRESS_SLOTS];
+	return slot;
+}
+
+static void unmap(atomic_ulong *map)
+{
+	uint64_t value = atomic_exchange(map, 0);
+
+	if (value)
+		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
+}
+
+static void unmap_all(struct stress_slot *slot)
+{
+	for (int i = 0; i < STRESS_MAPS; i++)
+		unmap(&slot->maps[i]);
+}
+
+/* An event comes into a slot; now and then the old one's mappings outlive it. */
+static int keep(struct stress_actor *a, int fd)
+{
+	struct stress_slot *slot = any_slot(a);
+	int old;
+
+	if (fd < 0)
+		return -errno;
+	old = atomic_exchange(&slot->fd, fd);
+	if (old >= 0)
+		close(old);
+	if (stress_random(a, 4))
+		unmap_all(slot);
+	return 0;
+}
+
+static pid_t traced_task(struct stress_actor *a)
+{
+	switch (stress_random(a, 3)) {
+	case 0:
+		return a->mate;
+	case 1:
+		return getpid();
+	default:
+		return 0;
+	}
+}
+
+static int open_attr(struct stress_actor *a, struct perf_event_attr *attr, int leader, int cpu)
+{
+	pid_t pid = a->per_cpu ? -1 : traced_task(a);
+
+	attr->aux_watermark = stress_random(a, 2) ? PAGE << stress_random(a, 4) : 0;
+	return syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+		       stress_random(a, 4) ? PERF_FLAG_FD_CLOEXEC : 0);
+}
+
+static int op_open(struct stress_actor *a)
+{
+	struct perf_event_attr attr;
+	int cpu = a->per_cpu ? (int)stress_random(a, CPUS) : (int)stress_random(a, CPUS + 1) - 1;
+
+	aux_attr(&attr);
+	attr.disabled = stress_random(a, 2);
+	return keep(a, open_attr(a, &attr, -1, cpu));
+}
+
+static int op_open_inherited(struct stress_actor *a)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.disabled = stress_random(a, 2);
+	attr.inherit = 1;
+	return keep(a, open_attr(a, &attr, -1, stress_random(a, CPUS)));
+}
+
+/* Counts cycles, and interrupts, as NMI, what the leader does. */
+static void cycles_attr(struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = PERF_COUNT_HW_CPU_CYCLES;
+	attr->sample_period = PERIOD;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	attr->exclude_hv = 1;
+}
+
+static void set_action(struct perf_event_attr *attr, __u32 action)
+{
+	/* The word behind it, whatever the header calls that. */
+	memcpy(&attr->aux_sample_size + 1, &action, sizeof(action));
+}
+
+/*
+ * A leader that traces, and members; all are kept, and any may be mapped.
+ */
+static int open_group(struct stress_actor *a, struct perf_event_attr *trace,
+		      struct perf_event_attr *member, int members)
+{
+	int cpu = a->per_cpu ? (int)stress_random(a, CPUS) : -1;
+	uint64_t random = a->random;
+	int leader, fd, ret = 0;
+
+	leader = open_attr(a, trace, -1, cpu);
+	if (leader < 0)
+		return -errno;
+	for (int i = 0; i < members && !ret; i++) {
+		/* The same task again. */
+		a->random = random;
+		fd = open_attr(a, &member[i], leader, cpu);
+		ret = keep(a, fd);
+	}
+	keep(a, leader);
+	return ret;
+}
+
+static int op_open_sampled(struct stress_actor *a)
+{
+	struct perf_event_attr trace, member;
+
+	aux_attr(&trace);
+	cycles_attr(&member);
+	member.sample_type |= PERF_SAMPLE_AUX;
+	member.aux_sample_size = SAMPLE_SIZE;
+	return open_group(a, &trace, &member, 1);
+}
+
+static int op_open_paused(struct stress_actor *a)
+{
+	struct perf_event_attr trace, members[2];
+
+	aux_attr(&trace);
+	set_action(&trace, stress_random(a, 2) ? ACTION_START_PAUSED : 0);
+	cycles_attr(&members[0]);
+	set_action(&members[0], ACTION_PAUSE);
+	cycles_attr(&members[1]);
+	members[1].sample_period = PERIOD * 3 / 2;
+	set_action(&members[1], ACTION_RESUME);
+	return open_group(a, &trace, members, 2);
+}
+
+static int op_close(struct stress_actor *a)
+{
+	int fd = atomic_exchange(&any_slot(a)->fd, -1);
+
+	return fd < 0 ? -EBADF : result(close(fd));
+}
+
+/* The old mapping of that place goes: in any order, that is. */
+static int map(struct stress_slot *slot, int index, uint64_t pages, int prot, off_t offset)
+{
+	void *at;
+
+	unmap(&slot->maps[index]);
+	at = mmap(NULL, pages * PAGE, prot, MAP_SHARED, slot->fd, offset);
+	if (at == MAP_FAILED)
+		return -errno;
+	/* What another thread has mapped there meanwhile is not lost. */
+	pages |= (uint64_t)at;
+	pages = atomic_exchange(&slot->maps[index], pages);
+	if (pages)
+		munmap((void *)(pages & ~PAGES_MASK), (pages & PAGES_MASK) * PAGE);
+	return 0;
+}
+
+/* One page of data is full at once. */
+static int op_map_data(struct stress_actor *a)
+{
+	unsigned int order = stress_random(a, 2) ? 0 : stress_random(a, MAX_DATA_ORDER + 1);
+
+	return map(used_slot(a), 0, 1 + (1UL << order), PROT_READ | PROT_WRITE, 0);
+}
+
+/* Once more the same, elsewhere. */
+static int op_map_data_again(struct stress_actor *a)
+{
+	struct stress_slot *slot = used_slot(a);
+	uint64_t pages = slot->maps[0] & PAGES_MASK;
+
+	return map(slot, STRESS_MAPS - 1, pages ?: 2, PROT_READ, 0);
+}
+
+static int put(struct stress_actor *a, uint64_t page, size_t offset, __u64 value)
+{
+	if (pwrite(a->scratch, &value, sizeof(value), 0) < 0)
+		return -errno;
+	return result(pread(a->scratch, (void *)(page + offset), sizeof(value), 0));
+}
+
+static int get(struct stress_actor *a, uint64_t page, size_t offset, __u64 *value)
+{
+	if (pwrite(a->scratch, (void *)(page + offset), sizeof(*value), 0) < 0)
+		return -errno;
+	return result(pread(a->scratch, value, sizeof(*value), 0));
+}
+
+#define FIELD(name) offsetof(struct perf_event_mmap_page, name)
+
+/* An area of some size, or the one that there is. */
+static int map_area(struct stress_actor *a, int prot)
+{
+	struct stress_slot *slot = used_slot(a);
+	uint64_t page = slot->maps[0] & ~PAGES_MASK, pages = slot->maps[0] & PAGES_MASK;
+	__u64 size = 0;
+	int ret;
+
+	/* There has to be a buffer first. */
+	if (!page)
+		return map(slot, 0, 2, PROT_READ | PROT_WRITE, 0);
+	ret = get(a, page, FIELD(aux_size), &size);
+	if (ret)
+		return ret;
+	if (!size || size > PAGE << MAX_AREA_ORDER || !stress_random(a, 4))
+		size = PAGE << stress_random(a, MAX_AREA_ORDER + 1);
+	ret = put(a, page, FIELD(aux_offset), pages * PAGE);
+	ret = ret ?: put(a, page, FIELD(aux_size), size);
+	return ret ?: map(slot, 1 + stress_random(a, STRESS_MAPS - 1), size / PAGE, prot,
+			  pages * PAGE);
+}
+
+static int op_map_area(struct stress_actor *a)
+{
+	return map_area(a, PROT_READ | PROT_WRITE);
+}
+
+static int op_map_area_overwrite(struct stress_actor *a)
+{
+	return map_area(a, PROT_READ);
+}
+
+static int op_unmap(struct stress_actor *a)
+{
+	atomic_ulong *map = &any_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	uint64_t value = atomic_exchange(map, 0);
+
+	if (!value)
+		return -EFAULT;
+	return result(munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE));
+}
+
+/* Somewhere else in the address space: open() and close() of a mapping that lives. */
+static int op_mremap(struct stress_actor *a)
+{
+	atomic_ulong *map = &used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	uint64_t value = atomic_exchange(map, 0);
+	size_t len = (value & PAGES_MASK) * PAGE;
+	void *from = (void *)(value & ~PAGES_MASK), *to;
+	int ret = 0;
+
+	if (!value)
+		return -EFAULT;
+	to = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (to == MAP_FAILED)
+		return -errno;
+	if (mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+		ret = -errno;
+		munmap(to, len);
+		to = from;
+	}
+	value = atomic_exchange(map, (uint64_t)to | len / PAGE);
+	if (value)
+		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
+	return ret;
+}
+
+/* A page, or all that is there. */
+static int op_touch(struct stress_actor *a)
+{
+	uint64_t value = used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	uint64_t pages = value & PAGES_MASK, at = value & ~PAGES_MASK;
+	bool all = !stress_random(a, 8);
+
+	if (!value)
+		return -EFAULT;
+	if (!all)
+		at += stress_random(a, pages) * PAGE;
+	return result(pwrite(a->scratch, (void *)at, all ? pages * PAGE : PAGE, 0));
+}
+
+/* The reader has read all, and may enable what was full. */
+static int op_consume(struct stress_actor *a)
+{
+	struct stress_slot *slot = used_slot(a);
+	uint64_t page = slot->maps[0] & ~PAGES_MASK;
+	__u64 head;
+	int ret;
+
+	if (!page)
+		return -EFAULT;
+	ret = get(a, page, FIELD(aux_head), &head);
+	ret = ret ?: put(a, page, FIELD(aux_tail), head);
+	ret = ret ?: get(a, page, FIELD(data_head), &head);
+	ret = ret ?: put(a, page, FIELD(data_tail), head);
+	return ret ?: result(ioctl(slot->fd, PERF_EVENT_IOC_ENABLE, 0));
+}
+
+static int control(struct stress_actor *a, unsigned long request, unsigned long arg)
+{
+	return result(ioctl(used_slot(a)->fd, request, arg));
+}
+
+static int op_enable(struct stress_actor *a)
+{
+	return control(a, PERF_EVENT_IOC_ENABLE,
+		       stress_random(a, 2) ? PERF_IOC_FLAG_GROUP : 0);
+}
+
+static int op_disable(struct stress_actor *a)
+{
+	return control(a, PERF_EVENT_IOC_DISABLE,
+		       stress_random(a, 2) ? PERF_IOC_FLAG_GROUP : 0);
+}
+
+static int op_pause_output(struct stress_actor *a)
+{
+	return control(a, PERF_EVENT_IOC_PAUSE_OUTPUT, stress_random(a, 2));
+}
+
+/* A new event of some CPU, if there may be one, to the buffer of an event of that CPU. */
+static int redirect_new(struct stress_actor *a, int to)
+{
+	struct perf_event_attr attr;
+	int fd, ret = 0;
+
+	if (stress_random(a, 2))
+		aux_attr(&attr);
+	else
+		cycles_attr(&attr);
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		fd = open_attr(a, &attr, -1, cpu);
+		ret = fd < 0 ? -errno : result(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to));
+		if (!ret)
+			return keep(a, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return ret;
+}
+
+/* An event that is mapped stays with its buffer. */
+static int op_set_output(struct stress_actor *a)
+{
+	struct stress_slot *from = used_slot(a), *to = used_slot(a);
+
+	if (stress_random(a, 2))
+		return redirect_new(a, to->fd);
+	if (stress_random(a, 2))
+		unmap_all(from);
+	return result(ioctl(from->fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd));
+}
+
+static int op_unset_output(struct stress_actor *a)
+{
+	return control(a, PERF_EVENT_IOC_SET_OUTPUT, -1);
+}
+
+static int op_poll(struct stress_actor *a)
+{
+	struct pollfd file = { .fd = used_slot(a)->fd, .events = POLLIN };
+
+	return result(poll(&file, 1, stress_random(a, 20)));
+}
+
+static int op_read(struct stress_actor *a)
+{
+	__u64 values[8];
+
+	return result(read(used_slot(a)->fd, values, sizeof(values)));
+}
+
+static int op_work(struct stress_actor *a)
+{
+	aux_work(stress_random(a, WORK_ROUNDS));
+	return 0;
+}
+
+static int op_pin(struct stress_actor *a)
+{
+	return result(aux_pin(0, stress_random(a, CPUS)));
+}
+
+/* The event lives on in another process, or in no process at all for a while. */
+static int op_send(struct stress_actor *a)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { }, byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int fd = used_slot(a)->fd;
+
+	if (a->alone)
+		return -EPERM;
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	return result(sendmsg(a->mailbox[0], &message, MSG_DONTWAIT));
+}
+
+static int op_receive(struct stress_actor *a)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { }, byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header;
+	int fd;
+
+	if (recvmsg(a->mailbox[1], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+		return -errno;
+	header = CMSG_FIRSTHDR(&message);
+	if (!header)
+		return -EBADF;
+	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return keep(a, fd);
+}
+
+const struct stress_op stress_ops[] = {
+	{ "open",		op_open,		8 },
+	{ "open-inherited",	op_open_inherited,	4 },
+	{ "open-sampled",	op_open_sampled,	6 },
+	{ "open-paused",	op_open_paused,		4 },
+	{ "close",		op_close,		4 },
+	{ "map-data",		op_map_data,		16 },
+	{ "map-data-again",	op_map_data_again,	2 },
+	{ "map-area",		op_map_area,		16 },
+	{ "map-area-overwrite",	op_map_area_overwrite,	16 },
+	{ "unmap",		op_unmap,		16 },
+	{ "mremap",		op_mremap,		4 },
+	{ "touch",		op_touch,		12 },
+	{ "consume",		op_consume,		16 },
+	{ "enable",		op_enable,		12 },
+	{ "disable",		op_disable,		4 },
+	{ "pause-output",	op_pause_output,	4 },
+	{ "set-output",		op_set_output,		8 },
+	{ "unset-output",	op_unset_output,	2 },
+	{ "poll",		op_poll,		2 },
+	{ "read",		op_read,		2 },
+	{ "work",		op_work,		20 },
+	{ "pin",		op_pin,			4 },
+	{ "send",		op_send,		2 },
+	{ "receive",		op_receive,		2 },
+	{ "fork-and-map",	stress_fork_and_map,	2 },
+	{ "exit-traced",	stress_exit_traced,	1 },
+	{ "kill-traced",	stress_kill_traced,	1 },
+	{ "exec-traced",	stress_exec_traced,	1 },
+	{ }
+};
+
+static unsigned int total_weight(void)
+{
+	unsigned int sum = 0;
+
+	for (const struct stress_op *op = stress_ops; op->name; op++)
+		sum += op->weight;
+	return sum;
+}
+
+void stress_step(struct stress_actor *a)
+{
+	unsigned int at = stress_random(a, total_weight());
+	unsigned int op = 0;
+
+	while (at >= stress_ops[op].weight)
+		at -= stress_ops[op++].weight;
+	stress_count(a->counts, op, stress_ops[op].run(a));
+}
+
+void stress_close_all(struct stress_actor *a)
+{
+	for (struct stress_slot *slot = a->slots; slot < a->slots + STRESS_SLOTS; slot++) {
+		unmap_all(slot);
+		if (slot->fd >= 0)
+			close(slot->fd);
+		slot->fd = -1;
+	}
+}
