@@ -43,8 +43,8 @@ shell list series: python
 	@$(LAB) $@
 
 bench: python
+	@$(LAB) build --kernel stock
 	@$(LAB) build
-	@$(LAB) build --kernel series
 	@$(LAB) bench aux
 
 bench-lab: python
