@@ -219,7 +219,7 @@ static void note_aux(struct aux_log *log, const struct aux_record *record)
 	log->flags = record->aux.flags;
 	log->flags_seen |= log->flags;
 	log->empty += !log->size && !(log->flags & ~(__u64)PERF_AUX_FLAG_OVERWRITE);
-	/* Without data it is the same interrupt's as the record before, and so is the wakeup. */
+	log->dataless += !log->size && log->flags & PERF_AUX_FLAG_TRUNCATED;
 	if (!log->size)
 		return;
 	log->holes += log->offset != log->end;

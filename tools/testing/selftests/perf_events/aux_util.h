@@ -38,6 +38,8 @@ struct aux_record {
 /* What aux_drain() has seen in all. */
 struct aux_log {
 	unsigned int aux, itrace, lost, empty;
+	/* AUX records that say TRUNCATED and nothing else */
+	unsigned int dataless;
 	/* what the last AUX record said; flags of all of them */
 	__u64 offset, size, flags, flags_seen;
 	/* AUX records so far cover everything from here to end without a hole */
