@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "../kselftest_harness.h"
@@ -180,6 +181,42 @@ TEST_F_TIMEOUT(aux_wakeup, blocked_poll_returns, 60)
 	if (aux_head(&self->event) >= variant->watermark)
 		waitpid(pid, &status, 0);
 	EXPECT_EQ(status, 0);
+}
+
+/* What a child writes wakes whoever waits on its parent's event, here by epoll. */
+TEST(child_wakes_the_reader)
+{
+	struct epoll_event wanted = { .events = EPOLLIN }, got = { };
+	struct aux_event event = { .fd = -1 };
+	struct perf_event_attr attr;
+	int epoll;
+	pid_t pid;
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_attr(&attr);
+	attr.inherit = 1;
+	attr.disabled = 0;
+	event.fd = aux_open(&attr, 0, 0);
+	ASSERT_GE(event.fd, 0);
+	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ | PROT_WRITE), 0);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	ASSERT_GE(epoll, 0);
+	ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, event.fd, &wanted), 0);
+	/* This process traces nothing where it is. */
+	if (aux_pin(0, 1))
+		SKIP(return, "one CPU only");
+	EXPECT_EQ(epoll_wait(epoll, &got, 1, 0), 0);
+
+	pid = aux_worker(0);
+	ASSERT_GE(pid, 0);
+	EXPECT_EQ(epoll_wait(epoll, &got, 1, 15000), 1);
+	EXPECT_TRUE(got.events & EPOLLIN);
+	EXPECT_GE(aux_head(&event), 2 * aux_page_size());
+	aux_end_worker(pid);
+	close(epoll);
+	aux_close(&event);
 }
 
 TEST_HARNESS_MAIN
