@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The module with the AUX PMU that has no hardware, for one of the lab's kernels."""
+
+import shutil
+
+import build
+import kernel
+import paths
+import proc
+from errors import LabError
+
+SOURCE = paths.BENCH_DIR / "aux"
+SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
+
+
+def make(name, work, log):
+    """Build it in an empty directory, outside of the checkout; the module's path."""
+    built = paths.kernel_dir(name)
+    if not paths.vmlinux(name).exists():
+        raise LabError(f"no kernel '{name}'", f"run 'lab build --kernel {name}'")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    for file in ("Kbuild", "aux_bench.c"):
+        shutil.copy(SOURCE / file, work)
+    failed = f"cannot build {work / 'aux_bench.c'}"
+    # The lab's kernels have no modules, so nothing has prepared for one.
+    with build.locked(f"kernel-{name}"):
+        proc.run(["make", "-C", kernel.source(name), f"O={built}", "modules_prepare"], log,
+                 failed=failed)
+        proc.run(["make", "-C", built, f"M={work}",
+                  f"KBUILD_EXTRA_SYMBOLS={built / 'vmlinux.symvers'}", "modules"], log,
+                 failed=failed)
+    return work / "aux_bench.ko"
+
+
+def make_program(source, program, log):
+    """A program that drives it, static: so no dynamic linker has page faults."""
+    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", f"-I{SELFTESTS}", "-o", program,
+              source, SELFTESTS / "aux_util.c"], log, failed=f"cannot build {source.name}")
+    return program
