@@ -13,18 +13,19 @@ SOURCE = paths.BENCH_DIR / "aux"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
 
 
-def make(name, work, log):
+def make(name, work, log, debug=False):
     """Build it in an empty directory, outside of the checkout; the module's path."""
-    built = paths.kernel_dir(name)
-    if not paths.vmlinux(name).exists():
-        raise LabError(f"no kernel '{name}'", f"run 'lab build --kernel {name}'")
+    built = paths.kernel_dir(name, debug)
+    if not paths.vmlinux(name, debug).exists():
+        raise LabError(f"no kernel '{paths.kernel_name(name, debug)}'",
+                       f"run 'lab build --kernel {name}{' --debug' if debug else ''}'")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     for file in ("Kbuild", "aux_bench.c"):
         shutil.copy(SOURCE / file, work)
     failed = f"cannot build {work / 'aux_bench.c'}"
     # The lab's kernels have no modules, so nothing has prepared for one.
-    with build.locked(f"kernel-{name}"):
+    with build.locked(f"kernel-{paths.kernel_name(name, debug)}"):
         proc.run(["make", "-C", kernel.source(name), f"O={built}", "modules_prepare"], log,
                  failed=failed)
         proc.run(["make", "-C", built, f"M={work}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An AUX PMU without hardware, to measure what the AUX core costs its drivers.
+ * An AUX PMU without hardware, to measure what the AUX core costs its drivers,
+ * and to behave as other drivers do.
  *
  * Without config1 it behaves as a tracer: a transaction is open while the event
  * runs, and "writes" config bytes. Nothing is really written: what the pages
@@ -18,22 +19,44 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/timex.h>
 
 /* config2: every begin finds the area full. */
 #define AUX_BENCH_FULL	BIT(0)
+/* A transaction outlives stop() and ends with del(), as on s390. */
+#define AUX_BENCH_KEEP	BIT(1)
+/* No transaction is open while the event runs, and stop() writes to the area, as CoreSight may. */
+#define AUX_BENCH_LATE	BIT(2)
+
+struct bench_area {
+	void	**addresses;
+	int	count;
+};
 
 static DEFINE_PER_CPU(struct perf_output_handle, bench_output);
 
-/* There is no hardware to describe the pages to. */
 static void *bench_setup_aux(struct perf_event *event, void **addresses, int count,
 			     bool overwrite)
 {
-	return overwrite ? NULL : addresses;
+	struct bench_area *area = overwrite ? NULL : kmalloc(sizeof(*area), GFP_KERNEL);
+
+	if (area)
+		*area = (struct bench_area) { .addresses = addresses, .count = count };
+	return area;
 }
 
-static void bench_free_aux(void *addresses)
+static void bench_free_aux(void *area)
 {
+	kfree(area);
+}
+
+static void bench_touch(struct bench_area *area)
+{
+	int i;
+
+	for (i = 0; i < area->count; i++)
+		*(u8 *)area->addresses[i] = 1;
 }
 
 static void bench_end(struct perf_output_handle *output)
@@ -73,11 +96,15 @@ static void bench_measure(struct perf_event *event)
 
 static void bench_start(struct perf_event *event, int mode)
 {
+	struct perf_output_handle *output = this_cpu_ptr(&bench_output);
+
 	event->hw.state = 0;
 	if (!event->attr.config1)
-		perf_aux_output_begin(this_cpu_ptr(&bench_output), event);
+		event->pmu_private = perf_aux_output_begin(output, event);
 	else if (!local64_read(&event->count))
 		bench_measure(event);
+	if (event->attr.config2 & AUX_BENCH_LATE && perf_get_aux(output))
+		bench_end(output);
 }
 
 static void bench_stop(struct perf_event *event, int mode)
@@ -87,7 +114,10 @@ static void bench_stop(struct perf_event *event, int mode)
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (perf_get_aux(output))
+	if (event->attr.config2 & AUX_BENCH_LATE && event->pmu_private)
+		bench_touch(event->pmu_private);
+	event->pmu_private = NULL;
+	if (!(event->attr.config2 & AUX_BENCH_KEEP) && perf_get_aux(output))
 		bench_end(output);
 }
 
@@ -101,7 +131,11 @@ static int bench_add(struct perf_event *event, int mode)
 
 static void bench_del(struct perf_event *event, int mode)
 {
+	struct perf_output_handle *output = this_cpu_ptr(&bench_output);
+
 	bench_stop(event, PERF_EF_UPDATE);
+	if (perf_get_aux(output))
+		bench_end(output);
 }
 
 static void bench_read(struct perf_event *event)
@@ -142,5 +176,5 @@ static void __exit bench_exit(void)
 }
 module_exit(bench_exit);
 
-MODULE_DESCRIPTION("AUX PMU without hardware, for benchmarks");
+MODULE_DESCRIPTION("AUX PMU without hardware, for benchmarks and tests");
 MODULE_LICENSE("GPL");

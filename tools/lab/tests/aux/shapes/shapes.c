@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * AUX drivers of other shapes than those of x86, by a PMU without hardware: what
+ * becomes of their areas when they are unmapped in the middle of a trace. Loads
+ * the module that its argument names; prints TAP.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "aux_util.h"
+
+#define DATA_PAGES	16
+#define AREA		0x10000UL
+#define ROUNDS		50
+#define STEP		4096
+#define PATIENCE	5.0
+
+/* aux_bench.c: config2 */
+#define AUX_BENCH_KEEP	2
+#define AUX_BENCH_LATE	4
+
+static unsigned int points, failed;
+
+static void point(bool good, const char *what)
+{
+	failed += !good;
+	printf("%sok %u - %s\n", good ? "" : "not ", ++points, what);
+}
+
+static void load(const char *module)
+{
+	int fd = open(module, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		err(1, "%s", module);
+	close(fd);
+	setenv("AUX_PMU", "aux_bench", 1);
+}
+
+static struct aux_event open_event(pid_t pid, int cpu, __u64 shape)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.config = STEP;
+	attr.config2 = shape;
+	event.fd = aux_open(&attr, pid, cpu);
+	if (event.fd < 0)
+		err(1, "perf_event_open(%s)", aux_pmu_name());
+	if (aux_map_data(&event, DATA_PAGES))
+		errx(1, "no data buffer");
+	return event;
+}
+
+static int map(struct aux_event *event)
+{
+	return aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
+}
+
+/* The worker that frees it may take a while. */
+static bool can_map_soon(struct aux_event *event)
+{
+	double begin = aux_seconds();
+	int ret;
+
+	while ((ret = map(event)) == -EBUSY && aux_seconds() - begin < PATIENCE)
+		usleep(1000);
+	return !ret;
+}
+
+/* Its transaction outlives stop(): the area waits for the end, and charges are kept until then. */
+static void kept_transaction(int cpu)
+{
+	struct aux_event event = open_event(-1, cpu, AUX_BENCH_KEEP);
+	long long before = aux_status(getpid(), "VmPin");
+	bool busy = true, again = true, back = true;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (map(&event) || aux_enable(&event))
+			errx(1, "an area that is free cannot be mapped");
+		aux_unmap_area(&event);
+		busy = busy && map(&event) == -EBUSY;
+		aux_disable(&event);
+		aux_set_tail(&event, aux_head(&event));
+		again = again && can_map_soon(&event);
+		aux_unmap_area(&event);
+		back = back && aux_status(getpid(), "VmPin") == before;
+	}
+	point(busy, "kept transaction: the area is busy while it is open");
+	point(again, "kept transaction: the area is free after its end");
+	point(back, "kept transaction: the charge is given back");
+	aux_close(&event);
+}
+
+/* Closed for good while the transaction is open: whoever ends it frees everything. */
+static void kept_and_closed(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		struct aux_event event = open_event(0, -1, AUX_BENCH_KEEP);
+
+		if (map(&event) || aux_enable(&event))
+			errx(1, "an area that is free cannot be mapped");
+		aux_close(&event);
+	}
+	point(true, "kept transaction: event and area closed together");
+}
+
+/* It writes in stop(), without a transaction: the pages must be there until then. */
+static void late_writer(bool per_task)
+{
+	pid_t worker = aux_worker(1);
+	struct aux_event event = per_task ? open_event(worker, -1, AUX_BENCH_LATE)
+					  : open_event(-1, 1, AUX_BENCH_LATE);
+	bool traced = true;
+	__u64 before;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		before = aux_head(&event);
+		if (map(&event) || aux_enable(&event))
+			errx(1, "an area that is free cannot be mapped");
+		for (int wait = 0; wait < 1000 && aux_head(&event) == before; wait++)
+			usleep(100);
+		traced = traced && aux_head(&event) != before;
+		aux_set_tail(&event, aux_head(&event));
+		aux_unmap_area(&event);
+		aux_disable(&event);
+	}
+	point(traced, per_task ? "late writer, per task: unmapped while it runs"
+			       : "late writer, per CPU: unmapped while it runs");
+	aux_close(&event);
+	aux_end_worker(worker);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		errx(1, "usage: shapes MODULE");
+	load(argv[1]);
+	aux_pin(0, 0);
+	kept_transaction(0);
+	kept_transaction(1);
+	kept_and_closed();
+	late_writer(false);
+	late_writer(true);
+	printf("1..%u\n", points);
+	return failed ? 1 : 0;
+}
