@@ -188,15 +188,19 @@ static inline void perf_aux_merge(struct perf_aux_range *old,
 				  const struct perf_aux_range *add,
 				  bool overwrite)
 {
-	if (add->size)
-		old->flags &= ~(u64)PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK;
+	u64 format = PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK;
+
+	/* A range without data says nothing of the format of what was before. */
+	if (add->size || !old->size)
+		old->flags = (old->flags & ~format) | (add->flags & format);
+	old->flags |= add->flags & ~format;
+
 	if (!old->size || (overwrite && add->size)) {
 		old->offset = add->offset;
 		old->size = add->size;
 	} else if (add->size) {
 		old->size = add->offset + add->size - old->offset;
 	}
-	old->flags |= add->flags;
 }
 
 /**

@@ -51,6 +51,11 @@
  * AUX_TAIL
  *   user space reads data, then moves aux_tail (its barrier); aux_tail is read,
  *   then hardware writes over what it freed (control dependency, aux_open())
+ * AUX_ENABLE
+ *   user space moves aux_tail, then state of the event is looked at
+ *   (perf_aux_enable()); state is ACTIVE, then aux_tail is read (aux_open(), the
+ *   cmpxchg() in aux_claim() is between): either the CPU of the event is asked,
+ *   or it finds the room
  * AUX_HEAD
  *   hardware's data (the driver's barrier), then aux_head is published
  *   (aux_publish()); user space reads aux_head, then the data (its barrier)

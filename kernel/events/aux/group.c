@@ -46,7 +46,8 @@ bool perf_aux_wants_link(struct perf_event *event)
  * @event: that is being created
  * @leader: of its group, or NULL
  *
- * Context: perf_event_context::mutex of the leader is held.
+ * Context: process; perf_event_context::mutex of the leader is held, or the
+ * leader is a child that is being made.
  *
  * Return: false if the leader cannot do what the event asks for, or has left
  * its group

@@ -49,7 +49,7 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 		goto err_put;
 	/* Who finds the writer knows where it is. */
 	WRITE_ONCE(aux->last_cpu, smp_processor_id());
-	/* One at a time: the hardware of a CPU writes one stream. */
+	/* One at a time: the hardware of a CPU writes one stream. AUX_ENABLE. */
 	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
 		goto err_put;
 
@@ -130,15 +130,21 @@ static bool aux_has_backlog(struct perf_aux *aux)
 	return aux->backlog.size || aux->backlog.flags;
 }
 
-/* The record itself, and all that sample_id_all may put behind it */
-#define AUX_RECORD_MOST	128
+/*
+ * PERF_RECORD_LOST, of which there is news, and PERF_RECORD_AUX, each with all
+ * that sample_id_all may put behind it
+ */
+#define AUX_RECORDS_MOST	(24 + 48 + 32 + 48)
 
-static bool aux_record_fits(struct perf_buffer *rb)
+static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
 {
-	u64 used = local_read(&rb->head) - READ_ONCE(rb->user_page->data_tail);
+	unsigned long used = local_read(&rb->head) -
+			     READ_ONCE(rb->user_page->data_tail);
 
+	if (is_write_backward(event))
+		used = -used;
 	return !rb->paused &&
-	       (rb->overwrite || used + AUX_RECORD_MOST <= perf_data_size(rb));
+	       (rb->overwrite || used + AUX_RECORDS_MOST < perf_data_size(rb));
 }
 
 /*
@@ -154,7 +160,7 @@ static noinline void aux_report_backlog(struct perf_buffer *rb,
 
 	if (aux_worth_a_record(range))
 		perf_aux_merge(&aux->backlog, range, aux->overwrite);
-	else if (!aux_record_fits(rb))
+	else if (!aux_record_fits(rb, event))
 		return;
 	if (perf_aux_put_range(event, &aux->backlog))
 		aux->backlog = (struct perf_aux_range) { };
@@ -272,15 +278,19 @@ static void aux_finish_disable(struct perf_event *event,
  *
  * A full area disables its event, but the interrupt that does it may still be
  * on its way: for the caller the event would be on, nothing would be done, and
- * nobody would enable it again. So the event's own CPU is asked, where either
- * the driver finds the reader's room afterwards, or has found none before.
+ * nobody would enable it again. So the CPU that it runs on is asked, where
+ * either the driver finds the reader's room afterwards, or has found none
+ * before. An event that does not run has nothing pending, and begins anew.
  *
  * Context: process; as for event_function_call().
  */
 void perf_aux_enable(struct perf_event *event)
 {
-	if (has_aux(event) &&
-	    READ_ONCE(event->state) >= PERF_EVENT_STATE_INACTIVE)
+	if (!has_aux(event))
+		return;
+	/* AUX_ENABLE, pairs with the cmpxchg() in aux_claim() */
+	smp_mb();
+	if (READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE)
 		event_function_call(event, aux_finish_disable, NULL);
 }
 

@@ -118,9 +118,10 @@ static long aux_snapshot(struct perf_event *trace,
 void perf_aux_sample_write(struct perf_event *event,
 			   struct perf_output_handle *record, unsigned long size)
 {
-	/* An error is one before anything was copied. */
-	unsigned long written = max(0, aux_snapshot(event->aux_event, record, size));
+	long written = aux_snapshot(event->aux_event, record, size);
 
-	if (!WARN_ON_ONCE(written > size))
-		aux_pad_sample(record, size - written);
+	if (WARN_ON_ONCE(written > (long)size))
+		return;
+	/* An error is one before anything was copied. */
+	aux_pad_sample(record, size - max(written, 0));
 }
