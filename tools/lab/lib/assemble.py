@@ -227,6 +227,7 @@ def up_to_date(step, name=paths.SERIES, count=None):
 
     With a count, only that many steps are applied.
     """
+    steps_mod.check_base()
     found = steps_mod.read()[:count]
     for path in steps_mod.unlisted(found) if count is None else []:
         ui.say(f"  {path}: no step brings this file")

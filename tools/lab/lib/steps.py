@@ -143,6 +143,18 @@ def read(directory=None, root=None):
     return steps
 
 
+def check_base(directory=None):
+    """The kernel's source is not older than the oldest that the steps apply to."""
+    file = (directory or paths.PATCHES_DIR) / "oldest"
+    if not file.exists():
+        return
+    oldest, version = file.read_text().strip(), stamp.read("version-linux")
+    numbers = [[int(n) for n in re.findall(r"\d+", text)[:3]] for text in (version, oldest)]
+    if numbers[0] < numbers[1]:
+        raise LabError(f"the kernel's source is {version}, and the series needs {oldest} or newer",
+                       "add Debian's security suite to this machine's apt sources")
+
+
 def check_versions(steps, root):
     """A file may come early in another form, but its last form is the repository's."""
     last = {}
