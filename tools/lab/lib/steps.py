@@ -152,7 +152,8 @@ def check_base(directory=None):
     numbers = [[int(n) for n in re.findall(r"\d+", text)[:3]] for text in (version, oldest)]
     if numbers[0] < numbers[1]:
         raise LabError(f"the kernel's source is {version}, and the series needs {oldest} or newer",
-                       "add Debian's security suite to this machine's apt sources")
+                       "add Debian's security suite to this machine's apt sources, then "
+                       "run 'make distclean'")
 
 
 def check_versions(steps, root):
