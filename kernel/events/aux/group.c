@@ -69,6 +69,26 @@ bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
 }
 
 /**
+ * perf_aux_inherit_link - link a child's event as its parent's is linked
+ * @event: of the child that is being made
+ * @leader: the child's AUX event; NULL: its parent is being closed, and is not
+ *	inherited any more
+ *
+ * Without a leader the event is in error, as its parent will be at once. That
+ * somebody closes an event is no reason for fork() to fail.
+ *
+ * Return: false if the leader cannot be linked to
+ */
+bool perf_aux_inherit_link(struct perf_event *event, struct perf_event *leader)
+{
+	if (leader)
+		return perf_aux_link(event, leader);
+
+	perf_event_set_state(event, PERF_EVENT_STATE_ERROR);
+	return true;
+}
+
+/**
  * perf_aux_unlink - cut the links from and to an event that leaves its group
  * @event: that leaves
  *

@@ -8,6 +8,7 @@
 
 bool perf_aux_wants_link(struct perf_event *event);
 bool perf_aux_link(struct perf_event *event, struct perf_event *leader);
+bool perf_aux_inherit_link(struct perf_event *event, struct perf_event *leader);
 void perf_aux_unlink(struct perf_event *event);
 void perf_aux_free_link(struct perf_event *event);
 
@@ -20,6 +21,12 @@ static inline bool perf_aux_wants_link(struct perf_event *event)
 
 static inline bool perf_aux_link(struct perf_event *event,
 				 struct perf_event *leader)
+{
+	return false;
+}
+
+static inline bool perf_aux_inherit_link(struct perf_event *event,
+					 struct perf_event *leader)
 {
 	return false;
 }

@@ -17,6 +17,8 @@
 #define SAMPLE_SIZE	1024
 #define ROUNDS		200000
 #define SIBLINGS	3
+#define FORKS		40
+#define FORK_SECONDS	8
 #define CPU_1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
@@ -289,6 +291,77 @@ TEST(child_keeps_the_link)
 	EXPECT_GT(samples, 0);
 	aux_close(&event);
 	aux_close(&trace);
+}
+
+/* A child that forks again and again, once it is told to; how often that failed. */
+static void fork_often(int told, unsigned int *failures)
+{
+	char byte;
+	pid_t pid;
+
+	aux_pin(0, 1);
+	if (read(told, &byte, 1) != 1 || fork())
+		goto out;
+	for (unsigned int i = 0; i < FORKS; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		if (pid < 0)
+			__atomic_fetch_add(failures, 1, __ATOMIC_RELAXED);
+		else
+			waitpid(pid, NULL, 0);
+	}
+out:
+	while (wait(NULL) > 0)
+		;
+	_exit(0);
+}
+
+static int open_inherited(struct perf_event_attr *attr, pid_t pid, int leader)
+{
+	attr->inherit = 1;
+	return aux_open_in_group(attr, pid, -1, leader);
+}
+
+/* Closes the leader of an inherited group while a grandchild of the traced task forks. */
+static bool close_while_forking(unsigned int *failures, unsigned int wait_us)
+{
+	int pipes[2], leader, member, ret = pipe(pipes);
+	struct perf_event_attr attr;
+	pid_t pid = fork();
+
+	if (!pid)
+		fork_often(pipes[0], failures);
+	aux_attr(&attr);
+	leader = open_inherited(&attr, pid, -1);
+	aux_sampler_attr(&attr, PERIOD);
+	aux_set_action(&attr, AUX_PAUSE);
+	member = open_inherited(&attr, pid, leader);
+	ret = ret || leader < 0 || member < 0;
+
+	ret = write(pipes[1], "", 1) != 1 || ret;
+	usleep(wait_us);
+	close(leader);
+	waitpid(pid, NULL, 0);
+	close(member);
+	close(pipes[0]);
+	close(pipes[1]);
+	return !ret;
+}
+
+TEST(fork_goes_on_while_the_leader_is_closed)
+{
+	unsigned int *failures = mmap(NULL, sizeof(*failures), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double begin = aux_seconds();
+
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	ASSERT_NE(failures, MAP_FAILED);
+	for (unsigned int i = 0; aux_seconds() - begin < FORK_SECONDS; i++)
+		ASSERT_TRUE(close_while_forking(failures, i * 997 % 20000));
+	EXPECT_EQ(*failures, 0);
+	munmap(failures, sizeof(*failures));
 }
 
 TEST_HARNESS_MAIN
