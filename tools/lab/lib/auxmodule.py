@@ -10,6 +10,7 @@ import proc
 from errors import LabError
 
 SOURCE = paths.BENCH_DIR / "aux"
+NATIVE = paths.TESTS_DIR / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
 
 
@@ -21,7 +22,7 @@ def make(name, work, log, debug=False):
                        f"run 'lab build --kernel {name}{' --debug' if debug else ''}'")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    for file in ("Kbuild", "aux_bench.c"):
+    for file in ("Kbuild", "aux_bench.c", "aux_bench.h"):
         shutil.copy(SOURCE / file, work)
     failed = f"cannot build {work / 'aux_bench.c'}"
     # The lab's kernels have no modules, so nothing has prepared for one.
@@ -36,6 +37,8 @@ def make(name, work, log, debug=False):
 
 def make_program(source, program, log):
     """A program that drives it, static: so no dynamic linker has page faults."""
-    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", f"-I{SELFTESTS}", "-o", program,
-              source, SELFTESTS / "aux_util.c"], log, failed=f"cannot build {source.name}")
+    sources = [source, SOURCE / "load.c", NATIVE / "points.c", SELFTESTS / "aux_util.c"]
+    includes = [f"-I{directory}" for directory in (SOURCE, NATIVE, SELFTESTS)]
+    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o", program, *sources],
+             log, failed=f"cannot build {source.name}")
     return program

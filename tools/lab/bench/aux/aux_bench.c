@@ -22,12 +22,7 @@
 #include <linux/slab.h>
 #include <linux/timex.h>
 
-/* config2: every begin finds the area full. */
-#define AUX_BENCH_FULL	BIT(0)
-/* A transaction outlives stop() and ends with del(), as on s390. */
-#define AUX_BENCH_KEEP	BIT(1)
-/* No transaction is open while the event runs, and stop() writes to the area, as CoreSight may. */
-#define AUX_BENCH_LATE	BIT(2)
+#include "aux_bench.h"
 
 struct bench_area {
 	void	**addresses;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "aux_bench.h"
 #include "aux_util.h"
 
 #define KiB		1024UL
@@ -29,9 +30,6 @@
 #define ROUNDS		1000
 #define SAMPLES		64
 #define SAMPLE_BYTES	4096
-
-/* aux_bench.c: config2 */
-#define AUX_BENCH_FULL	1
 
 /* Ticks of the cycle counter in 2 * TURNS instructions. */
 #define TURNS		10000
@@ -57,15 +55,6 @@ static void calibrate(void)
 static void print_ticks(const char *name, __u64 ticks, unsigned int times)
 {
 	printf("%s %.2f\n", name, 2.0 * TURNS * ticks / turn_ticks / times);
-}
-
-static void load(const char *module)
-{
-	int fd = open(module, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		err(1, "%s", module);
-	close(fd);
 }
 
 static void begin(struct aux_event *event, struct perf_event_attr *attr, size_t area, int prot)
@@ -392,7 +381,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		errx(1, "usage: measure MODULE");
-	load(argv[1]);
+	aux_bench_load(argv[1]);
 	calibrate();
 
 	for (i = 0; i < sizeof(TRANSACTIONS) / sizeof(TRANSACTIONS[0]); i++)

@@ -11,14 +11,14 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aux_bench.h"
 #include "aux_util.h"
+#include "points.h"
 
 #define MiB		0x100000UL
 #define GiB		0x40000000UL
@@ -48,33 +48,18 @@ struct reader {
 };
 
 struct counts {
-	__u64 transactions, expected, woken, wrong, records;
+	__u64 written, transactions, wrong;
+	/* looks at the reader after which it should be woken, and was */
+	__u64 expected, woken;
+	__u64 signals;
 };
 
-static unsigned int points, failed;
 static unsigned int signals;
 
 static void on_signal(int signal)
 {
 	(void)signal;
 	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
-}
-
-static void point(bool good, const char *setting, const char *what, __u64 got, __u64 wanted)
-{
-	failed += !good;
-	printf("%sok %u - %s: %s: %llu of %llu\n", good ? "" : "not ", ++points, setting, what,
-	       got, wanted);
-}
-
-static void load(const char *module)
-{
-	int fd = open(module, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		err(1, "%s", module);
-	close(fd);
-	setenv("AUX_PMU", "aux_bench", 1);
 }
 
 /* A real-time signal is queued: none is taken for another. */
@@ -120,25 +105,33 @@ static bool is_woken(const struct reader *reader, bool epoll)
 		     : poll(&fd, 1, 0) == 1 && fd.revents & POLLIN;
 }
 
-/* One transaction; what the reader should find is computed from what it writes. */
+/*
+ * Run the event for a moment: one transaction, or more if the task was switched
+ * out meanwhile. Each has a record and passes a multiple of the watermark or not;
+ * all of them write the same, one behind the other.
+ */
 static void transact(struct reader *reader, const struct setting *s, struct counts *counts)
 {
-	__u64 watermark = s->watermark ? s->watermark : AREA / 2;
-	__u64 before = counts->transactions * s->step, after = before + s->step;
-	bool expected = after / watermark != before / watermark, woken;
-	struct aux_log log = { .end = before };
+	struct aux_log log = {
+		.end = counts->written,
+		.watermark = s->watermark ? s->watermark : AREA / 2,
+	};
+	bool woken;
 
 	if (aux_enable(&reader->event) || aux_disable(&reader->event))
 		err(1, "%s", s->name);
 	woken = is_woken(reader, s->epoll);
 	aux_drain(&reader->event, &log);
-	aux_set_tail(&reader->event, after);
+	aux_set_tail(&reader->event, log.end);
 
-	counts->transactions++;
-	counts->expected += expected;
+	counts->transactions += log.aux;
+	counts->written += log.aux * s->step;
+	counts->expected += log.crossings > 0;
 	counts->woken += woken;
-	counts->records += log.aux == 1 && !log.holes && log.end == after && !log.flags;
-	counts->wrong += woken != expected || aux_head(&reader->event) != after;
+	counts->signals += log.crossings;
+	counts->wrong += !log.aux || log.holes || log.flags_seen || log.end != counts->written ||
+			 woken != (log.crossings > 0) ||
+			 aux_head(&reader->event) != counts->written;
 }
 
 static void run(const struct setting *s)
@@ -147,16 +140,16 @@ static void run(const struct setting *s)
 	struct reader reader;
 
 	open_reader(&reader, s);
-	while (counts.transactions * s->step < TOTAL)
+	while (counts.written < TOTAL && !counts.wrong)
 		transact(&reader, s, &counts);
 
-	point(!counts.wrong, s->name, "transactions with another head or wakeup than they should",
-	      counts.wrong, counts.transactions);
-	point(counts.woken == counts.expected && counts.expected > TOTAL / AREA / 2, s->name,
-	      "wakeups", counts.woken, counts.expected);
-	point(signals == counts.expected, s->name, "signals", signals, counts.expected);
-	point(counts.records == counts.transactions, s->name, "records", counts.records,
-	      counts.transactions);
+	point(!counts.wrong, "%s: %llu of %llu transactions have a wrong record, head or wakeup",
+	      s->name, counts.wrong, counts.transactions);
+	point(counts.written >= TOTAL, "%s: %llu bytes are written", s->name, counts.written);
+	point(counts.woken == counts.expected && counts.expected > TOTAL / AREA / 2,
+	      "%s: %llu of %llu wakeups", s->name, counts.woken, counts.expected);
+	point(signals == counts.signals, "%s: %u of %llu signals", s->name, signals,
+	      counts.signals);
 	close(reader.epoll);
 	aux_close(&reader.event);
 }
@@ -165,9 +158,9 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		errx(1, "usage: long MODULE");
-	load(argv[1]);
+	aux_bench_load(argv[1]);
+	setenv("AUX_PMU", "aux_bench", 1);
 	for (size_t i = 0; i < sizeof(SETTINGS) / sizeof(SETTINGS[0]); i++)
 		run(&SETTINGS[i]);
-	printf("1..%u\n", points);
-	return failed ? 1 : 0;
+	return end_points();
 }

@@ -7,42 +7,19 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aux_bench.h"
 #include "aux_util.h"
+#include "points.h"
 
 #define DATA_PAGES	16
 #define AREA		0x10000UL
 #define ROUNDS		50
 #define STEP		4096
 #define PATIENCE	5.0
-
-/* aux_bench.c: config2 */
-#define AUX_BENCH_KEEP	2
-#define AUX_BENCH_LATE	4
-
-static unsigned int points, failed;
-
-static void point(bool good, const char *what)
-{
-	failed += !good;
-	printf("%sok %u - %s\n", good ? "" : "not ", ++points, what);
-}
-
-static void load(const char *module)
-{
-	int fd = open(module, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		err(1, "%s", module);
-	close(fd);
-	setenv("AUX_PMU", "aux_bench", 1);
-}
 
 static struct aux_event open_event(pid_t pid, int cpu, __u64 shape)
 {
@@ -143,13 +120,13 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		errx(1, "usage: shapes MODULE");
-	load(argv[1]);
+	aux_bench_load(argv[1]);
+	setenv("AUX_PMU", "aux_bench", 1);
 	aux_pin(0, 0);
 	kept_transaction(0);
 	kept_transaction(1);
 	kept_and_closed();
 	late_writer(false);
 	late_writer(true);
-	printf("1..%u\n", points);
-	return failed ? 1 : 0;
+	return end_points();
 }
