@@ -189,11 +189,15 @@ TEST(child_wakes_the_reader)
 	struct epoll_event wanted = { .events = EPOLLIN }, got = { };
 	struct aux_event event = { .fd = -1 };
 	struct perf_event_attr attr;
-	int epoll;
+	int epoll, own;
 	pid_t pid;
 
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
+	/* With one that is not inherited, the child has events of its own. */
+	aux_sampler_attr(&attr, 0);
+	own = aux_open(&attr, 0, -1);
+	ASSERT_GE(own, 0);
 	aux_attr(&attr);
 	attr.inherit = 1;
 	attr.disabled = 0;
@@ -216,6 +220,7 @@ TEST(child_wakes_the_reader)
 	EXPECT_GE(aux_head(&event), 2 * aux_page_size());
 	aux_end_worker(pid);
 	close(epoll);
+	close(own);
 	aux_close(&event);
 }
 
