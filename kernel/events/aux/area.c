@@ -29,7 +29,6 @@ static void aux_destroy(struct perf_aux *aux)
 	if (aux->priv)
 		aux->pmu->free_aux(aux->priv);
 	module_put(aux->pmu->module);
-	aux->last_cpu = -1;
 	aux->priv = NULL;
 	aux->pmu = NULL;
 	perf_aux_free_pages(aux);
@@ -129,11 +128,11 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 	aux->overwrite = !(vma->vm_flags & VM_WRITE);
 	aux->pgoff = vma->vm_pgoff;
 	aux->nr_pages = vma_pages(vma);
-	aux->watermark = aux->overwrite ? 0 :
+	aux->watermark = aux->overwrite ? U64_MAX :
 		perf_aux_watermark(event->attr.aux_watermark, size);
 	/* Reader and head count on, over all areas that the buffer ever had. */
 	aux->mark = aux->overwrite ? 0 : perf_aux_mark(aux->head, aux->watermark);
-	aux->backlog = (struct perf_aux_range) { };
+	aux->behind = false;
 
 	ret = aux_populate(aux, event);
 	if (ret) {
@@ -143,7 +142,8 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 
 	/* AUX_PUBLISH */
 	smp_store_release(&aux->state, PERF_AUX_LIVE);
-	trace_perf_aux_map(event, size, aux->overwrite, aux->watermark);
+	trace_perf_aux_map(event, size, aux->overwrite,
+			   aux->overwrite ? 0 : aux->watermark);
 	return 0;
 }
 

@@ -43,11 +43,12 @@
  *
  * AUX_PUBLISH
  *   state = LIVE after everything that a writer reads (release,
- *   aux_create()), with the load in aux_claim() (acquire)
+ *   aux_create()), with the load in aux_serves() (acquire)
  * AUX_CLOSE
- *   state = CLOSING, then writer is looked at (aux_stop_writer()); writer is
- *   set, then state is looked at (aux_claim()): full barriers on both sides, so
- *   that one of the two sees the other
+ *   state = CLOSING, then last_cpu and writer are looked at
+ *   (aux_stop_writer()); last_cpu and writer are set, then state is looked at
+ *   (aux_claim()): full barriers on both sides, so that one of the two sees the
+ *   other
  * AUX_TAIL
  *   user space reads data, then moves aux_tail (its barrier); aux_tail is read,
  *   then hardware writes over what it freed (control dependency, aux_open())
@@ -101,16 +102,16 @@ enum perf_aux_state {
  * @pages: (S) address of each page
  * @pmu: (S) whose data @priv is
  * @priv: (S) what pmu::setup_aux() made of the pages
- * @watermark: (S) bytes of new data that are worth a wakeup; not in overwrite
- *	mode
+ * @watermark: (S) bytes of new data that are worth a wakeup; in overwrite mode
+ *	more than there ever are
  * @charge: (M) who pays for the pages
  * @writer: (W) the event that has a transaction open
- * @last_cpu: the CPU that opened it, or the one before it; -1: none ever was;
- *	written before @writer is
+ * @last_cpu: the CPU that opened it, or tried to, or the one before it; -1: none
+ *	ever was; written before @writer is
  * @head: (W) bytes ever written; in overwrite mode what the driver says
  * @mark: (W) the last multiple of the watermark that was passed
  * @backlog: (W) what PERF_RECORD_AUX still has to say
- * @open: (C) the transaction's handle is complete, so that it can be sampled
+ * @behind: (W) whether there is a backlog
  * @in_sample: (C) a sample is being taken of the area
  * @in_pause: (C) the event is being paused or resumed
  * @pause_wanted: (C) which of the two was asked for last
@@ -140,8 +141,8 @@ struct perf_aux {
 	u64			head;
 	u64			mark;
 	struct perf_aux_range	backlog;
+	bool			behind;
 
-	bool			open;
 	bool			in_sample;
 	bool			in_pause;
 	bool			pause_wanted;
@@ -165,9 +166,24 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 void perf_aux_free_pages(struct perf_aux *aux);
 
 /* record.c */
-bool perf_aux_put_range(struct perf_event *event,
-			const struct perf_aux_range *range);
-void perf_log_itrace_start(struct perf_event *event);
+bool perf_aux_put_range(struct perf_event *event, u64 offset, u64 size,
+			u64 flags);
+void perf_aux_put_itrace_start(struct perf_event *event);
+
+/**
+ * perf_log_itrace_start - say which task an instruction trace begins with
+ * @event: about to be scheduled in; nothing happens unless its PMU has
+ *	PERF_PMU_CAP_ITRACE and has not yet started
+ *
+ * Inline, for every event of every PMU comes by each time.
+ *
+ * Context: interrupts off, on the CPU of the event.
+ */
+static inline void perf_log_itrace_start(struct perf_event *event)
+{
+	if (event->pmu->capabilities & PERF_PMU_CAP_ITRACE)
+		perf_aux_put_itrace_start(event->parent ?: event);
+}
 
 #else /* !CONFIG_PERF_AUX */
 

@@ -17,14 +17,26 @@
 /* Give the area back, and with it the transaction's reference on the buffer. */
 static void aux_release(struct perf_buffer *rb)
 {
-	/* No sample is taken of it from here on, on this CPU. */
-	WRITE_ONCE(rb->aux.open, false);
-	/* AUX_CLOSE, as in aux_claim(): nothing of the area is used after it. */
+	/*
+	 * AUX_CLOSE, as in aux_claim(): nothing of the area is used after it,
+	 * and no sample is taken of it on this CPU.
+	 */
 	xchg(&rb->aux.writer, NULL);
 	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
 		perf_aux_reap(rb);
 	else
 		ring_buffer_put(rb);
+}
+
+/* Whether there is an area, and an event may write to it. */
+static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
+{
+	/*
+	 * AUX_PUBLISH, pairs with the release in aux_create(). An event of
+	 * another PMU may output to the same buffer.
+	 */
+	return smp_load_acquire(&aux->state) == PERF_AUX_LIVE &&
+	       aux->pmu == event->pmu;
 }
 
 /*
@@ -41,27 +53,20 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 		return NULL;
 
 	aux = &rb->aux;
-	/* AUX_PUBLISH, pairs with the release in aux_create() */
-	if (smp_load_acquire(&aux->state) != PERF_AUX_LIVE)
-		goto err_put;
-	/* An event of another PMU may output to the same buffer. */
-	if (aux->pmu != event->pmu)
-		goto err_put;
 	/* Who finds the writer knows where it is. */
 	WRITE_ONCE(aux->last_cpu, smp_processor_id());
 	/* One at a time: the hardware of a CPU writes one stream. AUX_ENABLE. */
-	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
-		goto err_put;
+	if (unlikely(cmpxchg(&aux->writer, NULL, event))) {
+		WARN_ON_ONCE(aux_serves(aux, event));
+		ring_buffer_put(rb);
+		return NULL;
+	}
 
 	/* AUX_CLOSE, the cmpxchg() above pairs with aux_stop_writer() */
-	if (likely(READ_ONCE(aux->state) == PERF_AUX_LIVE))
+	if (likely(aux_serves(aux, event)))
 		return rb;
 
 	aux_release(rb);
-	return NULL;
-
-err_put:
-	ring_buffer_put(rb);
 	return NULL;
 }
 
@@ -73,34 +78,35 @@ static void aux_publish(struct perf_buffer *rb)
 
 static bool aux_watermark_passed(struct perf_aux *aux)
 {
-	return !aux->overwrite &&
-	       perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
+	return perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
 }
 
-static inline void aux_wake_reader(struct perf_output_handle *handle)
+static inline void aux_wake_reader(struct perf_output_handle *handle,
+				   struct perf_aux *aux)
 {
-	trace_perf_aux_wakeup(handle->event, handle->rb->aux.head);
+	trace_perf_aux_wakeup(handle->event, aux->head);
 	perf_output_wakeup(handle);
 }
 
 /* No room: the reader has to make some, and then to enable the event. */
-static void aux_full(struct perf_output_handle *handle)
+static void aux_full(struct perf_output_handle *handle, struct perf_aux *aux)
 {
-	aux_wake_reader(handle);
-	trace_perf_aux_full(handle->event, handle->rb->aux.head);
+	aux_wake_reader(handle, aux);
+	trace_perf_aux_full(handle->event, aux->head);
 	perf_event_disable_inatomic(handle->event);
 }
 
 /*
- * Fill in the handle; how much may be written, unless newest data win.
+ * Fill in the handle, but for whose it is; how much may be written, unless
+ * newest data win.
  *
  * Return: false if the area is full
  */
 static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 {
-	u64 tail;
+	u64 head = aux->head, tail;
 
-	handle->head = aux->head;
+	handle->head = head;
 	handle->size = 0;
 	handle->aux_flags = 0;
 	if (aux->overwrite)
@@ -110,8 +116,8 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	/* AUX_TAIL: hardware starts only where there is room. */
 	tail = READ_ONCE(handle->rb->user_page->aux_tail);
 	/* Where a long has 32 bits it is read in two, and only the lower is sure. */
-	tail = aux->head - (unsigned long)(aux->head - tail);
-	handle->size = perf_aux_room(aux->head, tail, perf_aux_size(handle->rb));
+	tail = head - (unsigned long)(head - tail);
+	handle->size = perf_aux_room(head, tail, perf_aux_size(handle->rb));
 	return handle->size;
 }
 
@@ -123,11 +129,6 @@ static bool aux_worth_a_record(const struct perf_aux_range *range)
 {
 	return range->size || range->flags & ~(u64)(PERF_AUX_FLAG_OVERWRITE |
 					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
-}
-
-static bool aux_has_backlog(struct perf_aux *aux)
-{
-	return aux->backlog.size || aux->backlog.flags;
 }
 
 /*
@@ -154,28 +155,33 @@ static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
  */
 static noinline void aux_report_backlog(struct perf_buffer *rb,
 					struct perf_event *event,
-					const struct perf_aux_range *range)
+					struct perf_aux_range range)
 {
 	struct perf_aux *aux = &rb->aux;
 
-	if (aux_worth_a_record(range))
-		perf_aux_merge(&aux->backlog, range, aux->overwrite);
+	if (aux_worth_a_record(&range))
+		perf_aux_merge(&aux->backlog, &range, aux->overwrite);
 	else if (!aux_record_fits(rb, event))
 		return;
-	if (perf_aux_put_range(event, &aux->backlog))
-		aux->backlog = (struct perf_aux_range) { };
+	aux->behind = !perf_aux_put_range(event, aux->backlog.offset,
+					  aux->backlog.size,
+					  aux->backlog.flags);
 }
 
 /* Write the record of a transaction; or keep it, where there is no room. */
 static void aux_report(struct perf_buffer *rb, struct perf_event *event,
-		       const struct perf_aux_range *range)
+		       struct perf_aux_range range)
 {
 	struct perf_aux *aux = &rb->aux;
 
-	if (unlikely(aux_has_backlog(aux)))
+	if (unlikely(aux->behind)) {
 		aux_report_backlog(rb, event, range);
-	else if (aux_worth_a_record(range) && !perf_aux_put_range(event, range))
-		aux->backlog = *range;
+	} else if (aux_worth_a_record(&range) &&
+		   !perf_aux_put_range(event, range.offset, range.size,
+				       range.flags)) {
+		aux->backlog = range;
+		aux->behind = true;
+	}
 }
 
 /**
@@ -197,31 +203,31 @@ static void aux_report(struct perf_buffer *rb, struct perf_event *event,
 void *perf_aux_output_begin(struct perf_output_handle *handle,
 			    struct perf_event *event)
 {
-	struct perf_buffer *rb = NULL;
+	struct perf_buffer *rb;
 
-	/* One that is about to be disabled does not begin again. */
-	if (!event->pending_disable)
-		rb = aux_claim(event);
-
+	/* An NMI that samples finds whose the handle is when all of it is set. */
 	handle->event = NULL;
+	/* One that is about to be disabled does not begin again. */
+	if (event->pending_disable)
+		return NULL;
+	rb = aux_claim(event);
 	if (!rb)
 		return NULL;
 
 	/* Who enables an event whose area was full wants to know what is in it. */
-	if (unlikely(aux_has_backlog(&rb->aux)))
-		aux_report_backlog(rb, event, &(struct perf_aux_range) { });
+	if (unlikely(rb->aux.behind))
+		aux_report_backlog(rb, event, (struct perf_aux_range) { });
 
 	handle->rb = rb;
-	handle->event = event;
 	if (likely(aux_open(handle, &rb->aux))) {
-		trace_perf_aux_begin(event, rb->aux.head, handle->size);
-		/* An NMI that samples finds the handle as it is now. */
+		trace_perf_aux_begin(event, handle->head, handle->size);
 		barrier();
-		WRITE_ONCE(rb->aux.open, true);
+		WRITE_ONCE(handle->event, event);
 		return rb->aux.priv;
 	}
 
-	aux_full(handle);
+	handle->event = event;
+	aux_full(handle, &rb->aux);
 	handle->event = NULL;
 	aux_release(rb);
 	return NULL;
@@ -343,14 +349,14 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	}
 
 	trace_perf_aux_end(event, range.offset, range.size, range.flags);
-	aux_report(rb, event, &range);
+	aux_report(rb, event, range);
 	aux_publish(rb);
 
 	passed = aux_watermark_passed(aux);
 	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
-		aux_full(handle);
+		aux_full(handle, aux);
 	else if (passed)
-		aux_wake_reader(handle);
+		aux_wake_reader(handle, aux);
 
 	/* The driver's samples need the handle while the transaction is open. */
 	aux_release(rb);
@@ -377,7 +383,7 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 	aux->head += size;
 	aux_publish(handle->rb);
 	if (aux_watermark_passed(aux)) {
-		aux_wake_reader(handle);
+		aux_wake_reader(handle, aux);
 		handle->wakeup = aux->mark + aux->watermark;
 	}
 

@@ -42,21 +42,23 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 /**
  * perf_aux_put_range - write a PERF_RECORD_AUX
  * @event: whose transaction it was
- * @range: what it wrote
+ * @offset: where in the stream the new data begins
+ * @size: bytes of new data
+ * @flags: PERF_AUX_FLAG_*
  *
  * Context: within the transaction.
  *
  * Return: false if the data buffer has no room, or is paused
  */
-bool perf_aux_put_range(struct perf_event *event,
-			const struct perf_aux_range *range)
+bool perf_aux_put_range(struct perf_event *event, u64 offset, u64 size,
+			u64 flags)
 {
 	struct {
 		struct perf_event_header	header;
 		struct perf_aux_range		range;
 	} record;
 
-	record.range = *range;
+	record.range = (struct perf_aux_range) { offset, size, flags };
 	return aux_put_record(event, &record.header, PERF_RECORD_AUX,
 			      sizeof(record));
 }
@@ -71,24 +73,20 @@ void perf_event_itrace_started(struct perf_event *event)
 }
 
 /**
- * perf_log_itrace_start - say which task an instruction trace begins with
- * @event: about to be scheduled in; nothing happens unless its PMU has
- *	PERF_PMU_CAP_ITRACE and has not yet started
+ * perf_aux_put_itrace_start - write a PERF_RECORD_ITRACE_START, unless it is out
+ * @event: of a PMU with PERF_PMU_CAP_ITRACE, and nobody's child
  *
  * Context: interrupts off, on the CPU of the event.
  */
-void perf_log_itrace_start(struct perf_event *event)
+void perf_aux_put_itrace_start(struct perf_event *event)
 {
 	struct {
 		struct perf_event_header	header;
 		u32				pid;
 		u32				tid;
 	} record;
-	bool wanted;
 
-	event = event->parent ?: event;
-	wanted = event->pmu->capabilities & PERF_PMU_CAP_ITRACE;
-	if (!wanted || event->attach_state & PERF_ATTACH_ITRACE)
+	if (event->attach_state & PERF_ATTACH_ITRACE)
 		return;
 
 	record.tid = perf_event_tid(event, current);

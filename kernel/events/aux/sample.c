@@ -26,7 +26,8 @@ static void aux_pad_sample(struct perf_output_handle *record, unsigned long size
 /*
  * The buffer of a trace that can be sampled here and now, or NULL; under RCU.
  * So it is while a transaction is open, on this CPU, in an area whose newest
- * data are kept. It is not where the group is being scheduled out, for the
+ * data are kept; the driver finds by perf_get_aux() whether it was just about to
+ * be. It is not where the group is being scheduled out, for the
  * trace goes first; where the area has gone, is full or for a reader that takes
  * all of it; or where we have interrupted another sample.
  */
@@ -40,8 +41,7 @@ static struct perf_buffer *aux_sampled(struct perf_event *trace)
 
 	/* Who is inherited writes to its parent's. */
 	rb = READ_ONCE((trace->parent ?: trace)->rb);
-	if (!rb || READ_ONCE(rb->aux.writer) != trace ||
-	    !READ_ONCE(rb->aux.open) || !rb->aux.overwrite ||
+	if (!rb || READ_ONCE(rb->aux.writer) != trace || !rb->aux.overwrite ||
 	    READ_ONCE(rb->aux.in_sample))
 		return NULL;
 	return rb;
