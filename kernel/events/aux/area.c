@@ -42,7 +42,8 @@ static void aux_reap_work(struct work_struct *work)
 	struct perf_buffer *rb = aux_buffer(aux);
 
 	mutex_lock(&aux->mutex);
-	if (aux->state == PERF_AUX_CLOSING && !READ_ONCE(aux->writer))
+	/* AUX_CLOSE, pairs with the xchg() in aux_release() */
+	if (aux->state == PERF_AUX_CLOSING && !smp_load_acquire(&aux->writer))
 		aux_destroy(aux);
 	mutex_unlock(&aux->mutex);
 	ring_buffer_put(rb);
@@ -220,7 +221,8 @@ static bool aux_stop_writer(struct perf_aux *aux)
 		cond_resched();
 	} while (READ_ONCE(aux->writer) && !stop.kept);
 
-	return !READ_ONCE(aux->writer);
+	/* AUX_CLOSE, pairs with the xchg() in aux_release() */
+	return !smp_load_acquire(&aux->writer);
 }
 
 static void perf_aux_vm_open(struct vm_area_struct *vma)

@@ -48,7 +48,9 @@
  *   state = CLOSING, then last_cpu and writer are looked at
  *   (aux_stop_writer()); last_cpu and writer are set, then state is looked at
  *   (aux_claim()): full barriers on both sides, so that one of the two sees the
- *   other
+ *   other. The area is used, then writer is cleared, then state is looked at
+ *   (aux_release(), full barrier): again one of the two sees the other. Who
+ *   finds no writer (acquire) may free the area
  * AUX_TAIL
  *   user space reads data, then moves aux_tail (its barrier); aux_tail is read,
  *   then hardware writes over what it freed (control dependency, aux_open())
