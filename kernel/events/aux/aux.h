@@ -60,8 +60,9 @@
  *   cmpxchg() in aux_claim() is between): either the CPU of the event is asked,
  *   or it finds the room
  * AUX_HEAD
- *   hardware's data (the driver's barrier), then aux_head is published
- *   (aux_publish()); user space reads aux_head, then the data (its barrier)
+ *   hardware's data (the driver's barrier) or a driver's padding (smp_wmb() in
+ *   perf_aux_output_skip()), then aux_head is published (aux_publish()); user
+ *   space reads aux_head, then the data (its barrier)
  */
 #ifndef _KERNEL_EVENTS_AUX_H
 #define _KERNEL_EVENTS_AUX_H

@@ -70,7 +70,7 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 	return NULL;
 }
 
-/* AUX_HEAD: what is published has been written; the driver sees to that. */
+/* AUX_HEAD: what is published has been written; the caller sees to that. */
 static void aux_publish(struct perf_buffer *rb)
 {
 	WRITE_ONCE(rb->user_page->aux_head, rb->aux.head);
@@ -381,6 +381,8 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 		return -ENOSPC;
 
 	aux->head += size;
+	/* AUX_HEAD: drivers pad by memset(), and leave the barrier to us. */
+	smp_wmb();
 	aux_publish(handle->rb);
 	if (aux_watermark_passed(aux)) {
 		aux_wake_reader(handle, aux);
