@@ -39,7 +39,7 @@
  *
  *   mmap_lock > perf_event::mmap_mutex > perf_aux::mutex
  *
- * Barriers:
+ * Barriers, which Documentation/litmus-tests/perf-aux/ proves:
  *
  * AUX_PUBLISH
  *   state = LIVE after everything that a writer reads (release,
