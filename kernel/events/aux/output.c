@@ -47,6 +47,7 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
 	struct perf_buffer *rb = ring_buffer_get(event);
+	struct perf_event *writer;
 	struct perf_aux *aux;
 
 	if (!rb)
@@ -55,9 +56,14 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 	aux = &rb->aux;
 	/* Who finds the writer knows where it is. */
 	WRITE_ONCE(aux->last_cpu, smp_processor_id());
-	/* One at a time: the hardware of a CPU writes one stream. AUX_ENABLE. */
-	if (unlikely(cmpxchg(&aux->writer, NULL, event))) {
-		WARN_ON_ONCE(aux_serves(aux, event));
+	/*
+	 * One at a time: the hardware of a CPU writes one stream. An event of
+	 * another PMU may hold the area until it sees that it is not its own.
+	 * AUX_ENABLE.
+	 */
+	writer = cmpxchg(&aux->writer, NULL, event);
+	if (unlikely(writer)) {
+		WARN_ON_ONCE(writer->pmu == event->pmu);
 		ring_buffer_put(rb);
 		return NULL;
 	}
