@@ -226,19 +226,11 @@ TEST(inherited_on_all_cpus)
 	aux_close(&event);
 }
 
-/* More than the allowance of perf_event_mlock_kb for all CPUs. */
 static size_t beyond_allowance(void)
 {
-	size_t allowance = sysconf(_SC_NPROCESSORS_ONLN), len = aux_page_size();
-	int kib = 512;
-	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
+	size_t len = aux_page_size();
 
-	if (file && fscanf(file, "%d", &kib) != 1)
-		kib = 512;
-	if (file)
-		fclose(file);
-	allowance *= kib * 1024UL;
-	while (len <= allowance)
+	while (len <= aux_allowance())
 		len *= 2;
 	return len;
 }

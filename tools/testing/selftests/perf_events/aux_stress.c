@@ -198,7 +198,7 @@ static void report(struct stress *s)
 static void compare(struct stress *s, const struct stress_state *was,
 		    const struct stress_state *is)
 {
-	long granted = stress_allowance();
+	long granted = aux_allowance() / aux_page_size();
 
 	for (int i = 0; i < 3; i++) {
 		printf("pages that user %d may lock: %ld, %ld, %ld\n", i, granted,

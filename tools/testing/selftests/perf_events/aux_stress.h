@@ -76,7 +76,6 @@ struct stress_state {
 	long unexplained;
 };
 
-long stress_allowance(void);
 void stress_look(struct stress_state *state);
 int stress_open_files(void);
 bool stress_pmu_is_free(void);

@@ -22,19 +22,6 @@
 
 static const uid_t users[] = { 0, 65534, 65533 };
 
-/* Pages that perf_event_mlock_kb grants to each user. */
-long stress_allowance(void)
-{
-	long kib = -1;
-	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
-
-	if (file && fscanf(file, "%ld", &kib) != 1)
-		kib = -1;
-	if (file)
-		fclose(file);
-	return kib / 4 * sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 /* A user without privileges and without a limit of its own, root too. */
 static void become(uid_t uid)
 {

@@ -350,6 +350,20 @@ long long aux_status(pid_t pid, const char *key)
 	return value;
 }
 
+size_t aux_allowance(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
+	size_t kib = 0;
+
+	if (file && fscanf(file, "%zu", &kib) != 1)
+		kib = 0;
+	if (file)
+		fclose(file);
+	/* The kernel counts pages, for each CPU. */
+	return kib * 1024 / aux_page_size() * aux_page_size() *
+	       sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 long aux_minor_faults(void)
 {
 	struct rusage usage;

@@ -107,6 +107,8 @@ pid_t aux_worker(int cpu);
 void aux_end_worker(pid_t pid);
 /* A number from /proc/PID/status, or -1. */
 long long aux_status(pid_t pid, const char *key);
+/* Bytes that perf_event_mlock_kb grants to each user. */
+size_t aux_allowance(void);
 long aux_minor_faults(void);
 double aux_seconds(void);
 
