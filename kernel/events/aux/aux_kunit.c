@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of AUX areas, for what no program can ask for: what a driver says
+ * about a transaction, what an event of the kernel's own asks for, links between
+ * events of PMUs that few machines have, and arithmetic of 64 bits as this kernel
+ * compiles it.
+ *
+ * The PMU has no hardware, and its area no pages: transactions only count.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/sizes.h>
+#include <linux/smp.h>
+
+#include "../internal.h"
+#include "group.h"
+
+#define AREA_PAGES	16UL
+#define AREA		(AREA_PAGES << PAGE_SHIFT)
+#define CHUNK		64
+/* One of the formats there are; the mask has room for others. */
+#define FORMAT		PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW
+
+static struct pmu aux_pmu;
+
+static int aux_pmu_event_init(struct perf_event *event)
+{
+	return event->attr.type == aux_pmu.type ? 0 : -ENOENT;
+}
+
+static int aux_pmu_add(struct perf_event *event, int flags)
+{
+	return 0;
+}
+
+static void aux_pmu_nothing(struct perf_event *event, int flags)
+{
+}
+
+static void aux_pmu_read(struct perf_event *event)
+{
+}
+
+static void *aux_pmu_setup(struct perf_event *event, void **pages, int nr_pages,
+			   bool overwrite)
+{
+	return pages;
+}
+
+static void aux_pmu_free(void *priv)
+{
+}
+
+static int aux_pmu_output_match(struct perf_event *leader)
+{
+	return leader->pmu == &aux_pmu;
+}
+
+static int aux_pmu_output_mismatch(struct perf_event *leader)
+{
+	return 0;
+}
+
+static long aux_pmu_snapshot(struct perf_event *event,
+			     struct perf_output_handle *handle,
+			     unsigned long size)
+{
+	return 0;
+}
+
+/* All that events of AUX areas can ask for: none is refused for a lack of it. */
+static const struct pmu aux_pmu_new = {
+	.capabilities	= PERF_PMU_CAP_AUX_OUTPUT | PERF_PMU_CAP_AUX_PAUSE,
+	.task_ctx_nr	= perf_invalid_context,
+	.event_init	= aux_pmu_event_init,
+	.add		= aux_pmu_add,
+	.del		= aux_pmu_nothing,
+	.start		= aux_pmu_nothing,
+	.stop		= aux_pmu_nothing,
+	.read		= aux_pmu_read,
+	.setup_aux	= aux_pmu_setup,
+	.free_aux	= aux_pmu_free,
+	.snapshot_aux	= aux_pmu_snapshot,
+	.aux_output_match = aux_pmu_output_match,
+};
+
+static int aux_pmu_register(struct kunit_suite *suite)
+{
+	/* A struct that was registered before cannot be again. */
+	aux_pmu = aux_pmu_new;
+	return perf_pmu_register(&aux_pmu, "aux_kunit", -1);
+}
+
+static void aux_pmu_unregister(struct kunit_suite *suite)
+{
+	perf_pmu_unregister(&aux_pmu);
+}
+
+static struct perf_event_attr aux_attr(void)
+{
+	return (struct perf_event_attr) {
+		.type	= aux_pmu.type,
+		.size	= sizeof(struct perf_event_attr),
+	};
+}
+
+static struct perf_event *aux_open(struct perf_event_attr *attr)
+{
+	return perf_event_create_kernel_counter(attr, 0, NULL, NULL, NULL);
+}
+
+/* An event of the kernel's own has no group: there is nobody to output to. */
+static void expect_refused(struct kunit *test, struct perf_event_attr *attr)
+{
+	struct perf_event *event = aux_open(attr);
+
+	KUNIT_EXPECT_PTR_EQ(test, event, ERR_PTR(-EINVAL));
+	if (!IS_ERR(event))
+		perf_event_release_kernel(event);
+}
+
+static void kernel_event_is_possible(struct kunit *test)
+{
+	struct perf_event_attr attr = aux_attr();
+	struct perf_event *event = aux_open(&attr);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, event);
+	perf_event_release_kernel(event);
+}
+
+static void kernel_event_has_no_aux_output(struct kunit *test)
+{
+	struct perf_event_attr attr = aux_attr();
+
+	attr.aux_output = 1;
+	expect_refused(test, &attr);
+}
+
+static void kernel_event_has_no_aux_action(struct kunit *test)
+{
+	struct perf_event_attr attr = aux_attr();
+
+	attr.aux_start_paused = 1;
+	expect_refused(test, &attr);
+
+	attr = aux_attr();
+	attr.aux_pause = 1;
+	expect_refused(test, &attr);
+
+	attr = aux_attr();
+	attr.aux_resume = 1;
+	expect_refused(test, &attr);
+}
+
+static struct kunit_case kernel_event_cases[] = {
+	KUNIT_CASE(kernel_event_is_possible),
+	KUNIT_CASE(kernel_event_has_no_aux_output),
+	KUNIT_CASE(kernel_event_has_no_aux_action),
+	{}
+};
+
+static struct kunit_suite kernel_event_suite = {
+	.name		= "perf_aux_kernel_event",
+	.suite_init	= aux_pmu_register,
+	.suite_exit	= aux_pmu_unregister,
+	.test_cases	= kernel_event_cases,
+};
+
+/* An event and the leader of the group that it would be in. */
+struct link_test {
+	struct perf_event	*event;
+	struct perf_event	*leader;
+};
+
+static int link_init(struct kunit *test)
+{
+	struct link_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct perf_event_attr attr = aux_attr();
+
+	if (!t)
+		return -ENOMEM;
+	t->leader = aux_open(&attr);
+	if (IS_ERR(t->leader))
+		return PTR_ERR(t->leader);
+	t->event = aux_open(&attr);
+	if (IS_ERR(t->event)) {
+		perf_event_release_kernel(t->leader);
+		return PTR_ERR(t->event);
+	}
+	test->priv = t;
+	return 0;
+}
+
+static void link_exit(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+
+	/* Not made, if link_init() has failed. */
+	if (!t)
+		return;
+	perf_event_release_kernel(t->event);
+	perf_event_release_kernel(t->leader);
+}
+
+/* Whether the event may be linked; it does not stay so. */
+static bool may_link(struct link_test *t)
+{
+	bool linked;
+
+	mutex_lock(&t->leader->ctx->mutex);
+	linked = perf_aux_link(t->event, t->leader);
+	mutex_unlock(&t->leader->ctx->mutex);
+	perf_aux_free_link(t->event);
+	return linked;
+}
+
+static void output_needs_a_match(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+
+	t->event->attr.aux_output = 1;
+	KUNIT_EXPECT_TRUE(test, may_link(t));
+	aux_pmu.aux_output_match = aux_pmu_output_mismatch;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	aux_pmu.aux_output_match = NULL;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	aux_pmu.aux_output_match = aux_pmu_output_match;
+}
+
+/* The data of such an event is in the trace: there is no sample to take. */
+static void output_has_no_sample(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+
+	t->event->attr.aux_output = 1;
+	t->event->attr.aux_sample_size = CHUNK;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	t->event->attr.aux_output = 0;
+	KUNIT_EXPECT_TRUE(test, may_link(t));
+}
+
+static void sample_needs_a_snapshot(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+
+	t->event->attr.aux_sample_size = CHUNK;
+	KUNIT_EXPECT_TRUE(test, may_link(t));
+	aux_pmu.snapshot_aux = NULL;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	aux_pmu.snapshot_aux = aux_pmu_snapshot;
+}
+
+static void pause_needs_the_capability(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+
+	t->event->attr.aux_pause = 1;
+	KUNIT_EXPECT_TRUE(test, may_link(t));
+	aux_pmu.capabilities &= ~PERF_PMU_CAP_AUX_PAUSE;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	t->event->attr.aux_pause = 0;
+	t->event->attr.aux_resume = 1;
+	KUNIT_EXPECT_FALSE(test, may_link(t));
+	aux_pmu.capabilities |= PERF_PMU_CAP_AUX_PAUSE;
+	KUNIT_EXPECT_TRUE(test, may_link(t));
+}
+
+static struct kunit_case link_cases[] = {
+	KUNIT_CASE(output_needs_a_match),
+	KUNIT_CASE(output_has_no_sample),
+	KUNIT_CASE(sample_needs_a_snapshot),
+	KUNIT_CASE(pause_needs_the_capability),
+	{}
+};
+
+static struct kunit_suite link_suite = {
+	.name		= "perf_aux_link",
+	.suite_init	= aux_pmu_register,
+	.suite_exit	= aux_pmu_unregister,
+	.init		= link_init,
+	.exit		= link_exit,
+	.test_cases	= link_cases,
+};
+
+/* An event with a buffer and a live area, as mmap() would have made them. */
+struct aux_test {
+	struct perf_event		*event;
+	struct perf_buffer		*rb;
+	struct perf_output_handle	output;
+	/* the transaction to make */
+	unsigned long			size;
+	u64				flags;
+	bool				begun;
+};
+
+struct aux_test_record {
+	struct perf_event_header	header;
+	struct perf_aux_range		range;
+};
+
+static int record_init(struct kunit *test)
+{
+	struct aux_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct perf_event_attr attr = aux_attr();
+
+	if (!t)
+		return -ENOMEM;
+	t->event = aux_open(&attr);
+	if (IS_ERR(t->event))
+		return PTR_ERR(t->event);
+	t->rb = rb_alloc(1, 0, 0, RING_BUFFER_WRITABLE);
+	if (!t->rb) {
+		perf_event_release_kernel(t->event);
+		return -ENOMEM;
+	}
+	ring_buffer_attach(t->event, t->rb);
+
+	t->rb->aux.pmu = &aux_pmu;
+	t->rb->aux.priv = t;
+	t->rb->aux.nr_pages = AREA_PAGES;
+	t->rb->aux.watermark = AREA / 2;
+	WRITE_ONCE(t->rb->aux.state, PERF_AUX_LIVE);
+	test->priv = t;
+	return 0;
+}
+
+/* The buffer goes with the event. */
+static void record_exit(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	/* Not made, if record_init() has failed. */
+	if (!t)
+		return;
+	WRITE_ONCE(t->rb->aux.state, PERF_AUX_NONE);
+	t->rb->aux.nr_pages = 0;
+	perf_event_release_kernel(t->event);
+}
+
+static void transact_here(void *info)
+{
+	struct aux_test *t = info;
+
+	t->begun = perf_aux_output_begin(&t->output, t->event);
+	if (!t->begun)
+		return;
+	if (t->rb->aux.overwrite)
+		t->output.head += t->size;
+	perf_aux_output_flag(&t->output, t->flags);
+	perf_aux_output_end(&t->output, t->size);
+}
+
+/* What a driver does: on the CPU of the event, interrupts off. */
+static void transact(struct kunit *test, unsigned long size, u64 flags)
+{
+	struct aux_test *t = test->priv;
+
+	t->size = size;
+	t->flags = flags;
+	KUNIT_ASSERT_EQ(test, smp_call_function_single(0, transact_here, t, true), 0);
+	KUNIT_ASSERT_TRUE(test, t->begun);
+}
+
+/* Records have one size, which divides a page: none is in two parts. */
+static bool next_record(struct aux_test *t, struct aux_test_record *record)
+{
+	struct perf_event_mmap_page *page = t->rb->user_page;
+	u64 tail = page->data_tail;
+
+	if (tail == page->data_head)
+		return false;
+	*record = *(struct aux_test_record *)(t->rb->data_pages[0] +
+					      offset_in_page(tail));
+	page->data_tail = tail + sizeof(*record);
+	return true;
+}
+
+static void expect_no_record(struct kunit *test)
+{
+	struct aux_test_record record;
+
+	KUNIT_EXPECT_FALSE(test, next_record(test->priv, &record));
+}
+
+static void expect_record(struct kunit *test, u64 offset, u64 size, u64 flags)
+{
+	struct aux_test_record record;
+
+	KUNIT_ASSERT_TRUE(test, next_record(test->priv, &record));
+	KUNIT_EXPECT_EQ(test, record.header.type, PERF_RECORD_AUX);
+	KUNIT_EXPECT_EQ(test, record.header.size, sizeof(record));
+	KUNIT_EXPECT_EQ(test, record.range.offset, offset);
+	KUNIT_EXPECT_EQ(test, record.range.size, size);
+	KUNIT_EXPECT_EQ(test, record.range.flags, flags);
+	expect_no_record(test);
+}
+
+static void nothing_is_no_record(struct kunit *test)
+{
+	transact(test, 0, 0);
+	expect_no_record(test);
+}
+
+static void format_alone_is_no_record(struct kunit *test)
+{
+	transact(test, 0, FORMAT);
+	expect_no_record(test);
+	transact(test, 0, PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+	expect_no_record(test);
+}
+
+static void data_has_its_format(struct kunit *test)
+{
+	transact(test, CHUNK, FORMAT);
+	expect_record(test, 0, CHUNK, FORMAT);
+	transact(test, CHUNK, PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+	expect_record(test, CHUNK, CHUNK, PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+	transact(test, CHUNK, 0);
+	expect_record(test, 2 * CHUNK, CHUNK, 0);
+}
+
+/* What was left out does not come with the next record. */
+static void format_is_not_kept(struct kunit *test)
+{
+	transact(test, 0, FORMAT);
+	transact(test, CHUNK, 0);
+	expect_record(test, 0, CHUNK, 0);
+}
+
+static void flag_without_data_is_a_record(struct kunit *test)
+{
+	transact(test, 0, PERF_AUX_FLAG_PARTIAL);
+	expect_record(test, 0, 0, PERF_AUX_FLAG_PARTIAL);
+	transact(test, 0, PERF_AUX_FLAG_COLLISION | FORMAT);
+	expect_record(test, 0, 0, PERF_AUX_FLAG_COLLISION | FORMAT);
+}
+
+static void overwrite_alone_is_no_record(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	t->rb->aux.overwrite = true;
+	transact(test, 0, 0);
+	transact(test, 0, FORMAT);
+	expect_no_record(test);
+	transact(test, CHUNK, FORMAT);
+	expect_record(test, CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE | FORMAT);
+}
+
+/* Where the data buffer is paused, a format alone is nothing to tell later. */
+static void format_alone_is_no_backlog(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	t->rb->paused = 1;
+	transact(test, 0, FORMAT);
+	t->rb->paused = 0;
+	transact(test, 0, 0);
+	expect_no_record(test);
+}
+
+static struct kunit_case record_cases[] = {
+	KUNIT_CASE(nothing_is_no_record),
+	KUNIT_CASE(format_alone_is_no_record),
+	KUNIT_CASE(data_has_its_format),
+	KUNIT_CASE(format_is_not_kept),
+	KUNIT_CASE(flag_without_data_is_a_record),
+	KUNIT_CASE(overwrite_alone_is_no_record),
+	KUNIT_CASE(format_alone_is_no_backlog),
+	{}
+};
+
+static struct kunit_suite record_suite = {
+	.name		= "perf_aux_record",
+	.suite_init	= aux_pmu_register,
+	.suite_exit	= aux_pmu_unregister,
+	.init		= record_init,
+	.exit		= record_exit,
+	.test_cases	= record_cases,
+};
+
+/* Counters of many laps, which no long of 32 bits holds. */
+#define FAR		(5ULL * SZ_4G)
+
+static void room_is_counted_in_64_bits(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR, FAR, SZ_1M), SZ_1M - 1);
+	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + 100, FAR, SZ_1M), SZ_1M - 101);
+	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + SZ_4G, FAR, SZ_1M), 0);
+	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR, FAR + 1, SZ_1M), 0);
+	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + SZ_4G, FAR, 2ULL * SZ_4G), SZ_4G - 1);
+}
+
+static void watermark_is_divided_in_64_bits(struct kunit *test)
+{
+	u64 odd = 33333, mark;
+
+	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, SZ_2M), SZ_1M);
+	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, FAR), U32_MAX);
+	KUNIT_EXPECT_EQ(test, perf_aux_watermark(odd, FAR), odd);
+
+	/* 5 * 2^32 = 644251 * 33333 + 17897 */
+	KUNIT_EXPECT_EQ(test, perf_aux_mark(FAR, odd), FAR - 17897);
+	KUNIT_EXPECT_EQ(test, perf_aux_mark(FAR, 3ULL * SZ_4G), 3ULL * SZ_4G);
+
+	mark = perf_aux_mark(FAR, odd);
+	KUNIT_EXPECT_FALSE(test, perf_aux_crossed(FAR - 17897 + odd - 1, &mark, odd));
+	KUNIT_EXPECT_EQ(test, mark, FAR - 17897);
+	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR - 17897 + 3 * odd + 5, &mark, odd));
+	KUNIT_EXPECT_EQ(test, mark, FAR - 17897 + 3 * odd);
+	/* More than 32 bits at once */
+	mark = 0;
+	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR, &mark, odd));
+	KUNIT_EXPECT_EQ(test, mark, FAR - 17897);
+}
+
+static void request_is_compared_in_64_bits(struct kunit *test)
+{
+	struct perf_aux_request good = {
+		.map_offset	= 9 * PAGE_SIZE,
+		.map_size	= SZ_1M,
+		.aux_offset	= 9 * PAGE_SIZE,
+		.aux_size	= SZ_1M,
+		.data_end	= 9 * PAGE_SIZE,
+	};
+	struct perf_aux_request r = good;
+
+	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), 0);
+	r.aux_size += SZ_4G;
+	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
+	r = good;
+	r.aux_offset += SZ_4G;
+	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
+	r = good;
+	r.map_size = SZ_1M + SZ_4G;
+	r.aux_size = r.map_size;
+	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
+}
+
+static void ranges_merge_in_64_bits(struct kunit *test)
+{
+	struct perf_aux_range range = { .offset = FAR, .size = CHUNK, .flags = FORMAT };
+	struct perf_aux_range next = {
+		.offset = FAR + SZ_4G, .size = CHUNK, .flags = PERF_AUX_FLAG_TRUNCATED,
+	};
+
+	perf_aux_merge(&range, &next, false);
+	KUNIT_EXPECT_EQ(test, range.offset, FAR);
+	KUNIT_EXPECT_EQ(test, range.size, SZ_4G + CHUNK);
+	KUNIT_EXPECT_EQ(test, range.flags, PERF_AUX_FLAG_TRUNCATED);
+}
+
+static struct kunit_case arith_cases[] = {
+	KUNIT_CASE(room_is_counted_in_64_bits),
+	KUNIT_CASE(watermark_is_divided_in_64_bits),
+	KUNIT_CASE(request_is_compared_in_64_bits),
+	KUNIT_CASE(ranges_merge_in_64_bits),
+	{}
+};
+
+static struct kunit_suite arith_suite = {
+	.name		= "perf_aux_arith",
+	.test_cases	= arith_cases,
+};
+
+kunit_test_suites(&arith_suite, &kernel_event_suite, &link_suite, &record_suite);
+
+MODULE_DESCRIPTION("KUnit tests of AUX areas");
+MODULE_LICENSE("GPL");
