@@ -27,11 +27,12 @@ def parse(text):
 
 
 def fragments(kernel, debug):
-    """series.config, if there is one, holds the options that only the series has."""
+    """Those that begin with series, if there are any, hold the options that only the series has."""
     names = ["base", "trace"] + (["debug"] if debug else [])
     files = [paths.CONFIG_DIR / f"{name}.config" for name in names]
-    own = paths.CONFIG_DIR / "series.config"
-    return files + ([own] if kernel != "stock" and own.exists() else [])
+    own = ["series"] + (["series-debug"] if debug else []) if kernel != "stock" else []
+    return files + [file for name in own
+                    if (file := paths.CONFIG_DIR / f"{name}.config").exists()]
 
 
 def merge(files):
