@@ -35,9 +35,13 @@ def make(name, work, log, debug=False):
     return work / "aux_bench.ko"
 
 
-def make_program(source, program, log):
-    """A program that drives it, static: so no dynamic linker has page faults."""
-    sources = [source, SOURCE / "load.c", NATIVE / "points.c", SELFTESTS / "aux_util.c"]
+def make_program(source, program, log, selftests=()):
+    """A program that drives it, static: so no dynamic linker has page faults.
+
+    It may take more of the kselftests' files than the one that all of them share.
+    """
+    sources = [source, SOURCE / "load.c", NATIVE / "points.c",
+               *(SELFTESTS / file for file in ("aux_util.c", *selftests))]
     includes = [f"-I{directory}" for directory in (SOURCE, NATIVE, SELFTESTS)]
     proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o", program, *sources],
              log, failed=f"cannot build {source.name}")
