@@ -67,15 +67,6 @@ static bool is_addressable(unsigned long long size)
 	return map != MAP_FAILED && !munmap(map, size);
 }
 
-static int open_with_data(struct aux_event *event)
-{
-	struct perf_event_attr attr;
-
-	aux_attr(&attr);
-	event->fd = aux_open(&attr, 0, -1);
-	return event->fd < 0 ? -1 : aux_map_data(event, DATA_PAGES);
-}
-
 FIXTURE_SETUP(aux_big)
 {
 	self->event.fd = -1;
@@ -91,7 +82,7 @@ FIXTURE_SETUP(aux_big)
 	if (memory("MemAvailable") < variant->size + RESERVE)
 		SKIP(return, "less than %llu MiB of memory available",
 		     (variant->size + RESERVE) >> 20);
-	ASSERT_EQ(open_with_data(&self->event), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
 }
 
 FIXTURE_TEARDOWN(aux_big)
@@ -196,7 +187,7 @@ TEST_F_TIMEOUT(aux_too_big, more_than_there_is, 300)
 	if (!is_addressable(size))
 		SKIP(return, "no room for %llu MiB in an address space of %zu bits",
 		     size >> 20, sizeof(void *) * 8);
-	ASSERT_EQ(open_with_data(&event), 0);
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
 	EXPECT_EQ(aux_map_area(&event, size, PROT_READ | PROT_WRITE), -ENOMEM);
 	TH_LOG("%llu MiB: refused after %.2f s", size >> 20, aux_seconds() - start);
 	/* What it had is free again. */

@@ -50,11 +50,9 @@ FIXTURE_SETUP(aux_full)
 	aux_attr(&attr);
 	/* Only being full wakes the reader. */
 	attr.aux_watermark = UINT32_MAX;
-	self->event.fd = aux_open(&attr, variant->per_task ? 0 : -1,
-				  variant->per_task ? -1 : variant->cpu);
-	ASSERT_GE(self->event.fd, 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, variant->per_task ? 0 : -1,
+				  variant->per_task ? -1 : variant->cpu, DATA_PAGES), 0);
 	self->size = AREA_PAGES * aux_page_size();
-	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
 }
@@ -177,9 +175,7 @@ TEST(reader_on_another_cpu_is_never_too_early)
 	worker = aux_worker(1);
 	aux_attr(&attr);
 	attr.aux_watermark = UINT32_MAX;
-	event.fd = aux_open(&attr, worker, -1);
-	ASSERT_GE(event.fd, 0);
-	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&event, aux_page_size(), PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(&event), 0);
 

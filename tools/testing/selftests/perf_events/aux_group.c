@@ -205,10 +205,8 @@ TEST(siblings_of_a_closed_leader_end)
 		SKIP(return, "%s", aux_missing());
 	aux_attr(&attr);
 	attr.disabled = 0;
-	leader.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(leader.fd, 0);
+	ASSERT_EQ(aux_open_mapped(&leader, &attr, 0, -1, DATA_PAGES), 0);
 	/* A group runs if its leader does, and that one needs an area. */
-	ASSERT_EQ(aux_map_data(&leader, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&leader, AREA, PROT_READ), 0);
 	for (unsigned int i = 0; i <= SIBLINGS; i++) {
 		aux_sampler_attr(&attr, PERIOD);
@@ -283,9 +281,7 @@ TEST(child_keeps_the_link)
 	attr.inherit = 1;
 	attr.disabled = 0;
 	/* An event that is inherited and mapped stays on one CPU. */
-	trace.fd = aux_open(&attr, 0, 0);
-	ASSERT_GE(trace.fd, 0);
-	ASSERT_EQ(aux_map_data(&trace, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&trace, &attr, 0, 0, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&trace, AREA, PROT_READ), 0);
 	aux_sampler_attr(&attr, PERIOD);
 	attr.inherit = 1;

@@ -33,15 +33,10 @@ FIXTURE_VARIANT_ADD(aux_lost, paused) { .paused = true };
 
 FIXTURE_SETUP(aux_lost)
 {
-	struct perf_event_attr attr;
-
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	aux_attr(&attr);
-	self->event.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(self->event.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->event, 1), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, 1), 0);
 }
 
 FIXTURE_TEARDOWN(aux_lost)

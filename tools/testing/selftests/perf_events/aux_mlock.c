@@ -45,39 +45,22 @@ static void become(uid_t uid)
 		_exit(2);
 }
 
-static int open_own(struct aux_event *event)
+/* KiB that this process has pinned as a user with an area. */
+static long long pinned_as(uid_t uid)
 {
-	struct perf_event_attr attr;
+	struct aux_event event;
 
-	aux_attr(&attr);
-	event->fd = aux_open(&attr, 0, -1);
-	return event->fd;
+	become(uid);
+	if (aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES) ||
+	    aux_map_area(&event, AREA, PROT_READ))
+		return -1;
+	return aux_status(getpid(), "VmPin");
 }
 
-/* KiB that a new process of a user has pinned with an area. */
+/* The same of a new process. */
 static long long probe_user(uid_t uid)
 {
-	struct aux_event event = { };
-	long long pinned = -1;
-	int ends[2];
-	pid_t pid;
-
-	if (pipe(ends))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		become(uid);
-		if (open_own(&event) >= 0 && !aux_map_data(&event, DATA_PAGES) &&
-		    !aux_map_area(&event, AREA, PROT_READ))
-			pinned = aux_status(getpid(), "VmPin");
-		_exit(write(ends[1], &pinned, sizeof(pinned)) != sizeof(pinned));
-	}
-	waitpid(pid, NULL, 0);
-	if (read(ends[0], &pinned, sizeof(pinned)) != sizeof(pinned))
-		pinned = -1;
-	close(ends[0]);
-	close(ends[1]);
-	return pinned;
+	return aux_ask_child(pinned_as, uid);
 }
 
 static long long own_pinned(void)
@@ -87,6 +70,8 @@ static long long own_pinned(void)
 
 FIXTURE_SETUP(aux_mlock)
 {
+	struct perf_event_attr attr;
+
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
@@ -98,7 +83,9 @@ FIXTURE_SETUP(aux_mlock)
 	self->start.nobody = probe_user(NOBODY);
 	self->start.other = probe_user(OTHER);
 	ASSERT_GT(self->start.nobody, 0);
-	ASSERT_GE(open_own(&self->event), 0);
+	aux_attr(&attr);
+	self->event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(self->event.fd, 0);
 }
 
 FIXTURE_TEARDOWN(aux_mlock)

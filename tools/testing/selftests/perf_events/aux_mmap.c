@@ -23,16 +23,6 @@
 #define NOBODY		65534
 #define ROUNDS		5000
 
-static void open_and_map_data(struct __test_metadata *_metadata, struct aux_event *event)
-{
-	struct perf_event_attr attr;
-
-	aux_attr(&attr);
-	event->fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(event->fd, 0);
-	ASSERT_EQ(aux_map_data(event, DATA_PAGES), 0);
-}
-
 /*
  * Offsets and lengths are in pages, offsets counted from the end of the data;
  * what the user page says is the difference to that, in bytes.
@@ -124,7 +114,7 @@ FIXTURE_SETUP(geometry)
 {
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	open_and_map_data(_metadata, &self->event);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
 }
 
 FIXTURE_TEARDOWN(geometry)
@@ -162,7 +152,7 @@ FIXTURE_SETUP(aux_mmap)
 {
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	open_and_map_data(_metadata, &self->event);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
 	self->len = AREA_PAGES * aux_page_size();
 	ASSERT_EQ(aux_map_area(&self->event, self->len, PROT_READ | PROT_WRITE), 0);
 }
@@ -204,9 +194,7 @@ TEST(pmu_without_aux_area)
 	};
 	struct aux_event event = { };
 
-	event.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(event.fd, 0);
-	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&event, &attr, 0, -1, DATA_PAGES), 0);
 	EXPECT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ), -EOPNOTSUPP);
 	aux_close(&event);
 }
@@ -248,7 +236,7 @@ TEST(mlock_limit_of_unprivileged_user)
 	ASSERT_EQ(setgroups(0, NULL), 0);
 	ASSERT_EQ(setresuid(NOBODY, NOBODY, NOBODY), 0);
 
-	open_and_map_data(_metadata, &event);
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
 	EXPECT_EQ(aux_map_area(&event, beyond_allowance(), PROT_READ | PROT_WRITE), -EPERM);
 	/* What was refused is not charged. */
 	EXPECT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ | PROT_WRITE), 0);

@@ -25,15 +25,10 @@ FIXTURE(aux_overwrite)
 
 FIXTURE_SETUP(aux_overwrite)
 {
-	struct perf_event_attr attr;
-
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	aux_attr(&attr);
-	self->event.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(self->event.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
 }
 

@@ -48,10 +48,7 @@ static int open_group(struct aux_event *trace, bool paused, int *pause, __u64 pa
 
 	aux_attr(&attr);
 	aux_set_action(&attr, paused ? AUX_START_PAUSED : 0);
-	trace->fd = aux_open(&attr, 0, -1);
-	if (trace->fd < 0)
-		return -1;
-	ret = aux_map_data(trace, DATA_PAGES) ?:
+	ret = aux_open_mapped(trace, &attr, 0, -1, DATA_PAGES) ?:
 	      aux_map_area(trace, AREA, PROT_READ | PROT_WRITE);
 	if (ret)
 		return ret;

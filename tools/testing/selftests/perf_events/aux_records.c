@@ -40,7 +40,6 @@ static void storm(int wait_for)
 
 FIXTURE_SETUP(aux_records)
 {
-	struct perf_event_attr attr;
 	int ends[2];
 
 	self->event.fd = -1;
@@ -53,10 +52,7 @@ FIXTURE_SETUP(aux_records)
 	if (!self->child)
 		storm(ends[0]);
 
-	aux_attr(&attr);
-	self->event.fd = aux_open(&attr, self->child, -1);
-	ASSERT_GE(self->event.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, NULL, self->child, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
 }
 
@@ -104,15 +100,11 @@ TEST_F_TIMEOUT(aux_records, each_byte_once_and_nothing_empty, 60)
 TEST(enabled_again_starts_no_second_trace)
 {
 	struct aux_event event = { };
-	struct perf_event_attr attr;
 	struct aux_log log = { };
 
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	aux_attr(&attr);
-	event.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(event.fd, 0);
-	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&event, AREA, PROT_READ | PROT_WRITE), 0);
 	for (unsigned int i = 0; i < CYCLES; i++) {
 		aux_enable(&event);

@@ -51,10 +51,7 @@ static int open_group(struct aux_event *trace, struct aux_event *event, __u32 si
 
 	aux_attr(&attr);
 	attr.config = OFTEN_PSB;
-	trace->fd = aux_open(&attr, 0, -1);
-	if (trace->fd < 0)
-		return -errno;
-	ret = aux_map_data(trace, 1) ?: aux_map_area(trace, AREA, prot);
+	ret = aux_open_mapped(trace, &attr, 0, -1, 1) ?: aux_map_area(trace, AREA, prot);
 	if (ret)
 		return ret;
 

@@ -61,26 +61,10 @@ static long map_until_refused(void)
 	return pages;
 }
 
-static long allowance_of(uid_t uid)
+static long long allowance_as(uid_t uid)
 {
-	long pages = -1;
-	int ends[2];
-	pid_t pid;
-
-	if (pipe(ends))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		become(uid);
-		pages = map_until_refused();
-		_exit(write(ends[1], &pages, sizeof(pages)) != sizeof(pages));
-	}
-	close(ends[1]);
-	if (read(ends[0], &pages, sizeof(pages)) != sizeof(pages))
-		pages = -1;
-	close(ends[0]);
-	waitpid(pid, NULL, 0);
-	return pages;
+	become(uid);
+	return map_until_refused();
 }
 
 /* Pages of buffers are no file's, no slab's and no process's. */
@@ -145,7 +129,7 @@ void stress_look(struct stress_state *state)
 	state->nmis = nmis();
 	state->pinned = aux_status(getpid(), "VmPin");
 	for (int i = 0; i < 3; i++)
-		state->allowance[i] = allowance_of(users[i]);
+		state->allowance[i] = aux_ask_child(allowance_as, users[i]);
 }
 
 static int open_files_of(const char *pid)

@@ -108,6 +108,16 @@ int aux_map_data(struct aux_event *event, unsigned int pages)
 	return 0;
 }
 
+int aux_open_mapped(struct aux_event *event, struct perf_event_attr *attr, pid_t pid, int cpu,
+		    unsigned int data_pages)
+{
+	struct perf_event_attr usual;
+
+	aux_attr(&usual);
+	*event = (struct aux_event) { .fd = aux_open(attr ?: &usual, pid, cpu) };
+	return event->fd < 0 ? -errno : aux_map_data(event, data_pages);
+}
+
 void *aux_map_raw(struct aux_event *event, __u64 offset, size_t len, int prot, int flags)
 {
 	return mmap(NULL, len, prot, flags, event->fd, offset);
@@ -322,6 +332,28 @@ pid_t aux_worker(int cpu)
 		aux_work(10000);
 		sched_yield();
 	}
+}
+
+long long aux_ask_child(long long (*answer)(uid_t uid), uid_t uid)
+{
+	long long said = -1;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		said = answer(uid);
+		_exit(write(ends[1], &said, sizeof(said)) != sizeof(said));
+	}
+	/* The end of a child that says nothing is the pipe's. */
+	close(ends[1]);
+	if (read(ends[0], &said, sizeof(said)) != sizeof(said))
+		said = -1;
+	close(ends[0]);
+	waitpid(pid, NULL, 0);
+	return said;
 }
 
 void aux_end_worker(pid_t pid)

@@ -72,6 +72,9 @@ void aux_sampler_attr(struct perf_event_attr *attr, __u64 period);
 void aux_set_action(struct perf_event_attr *attr, __u32 action);
 
 /* These return 0 or -errno. */
+/* An event and its data buffer; NULL: an event as aux_attr() says. */
+int aux_open_mapped(struct aux_event *event, struct perf_event_attr *attr, pid_t pid, int cpu,
+		    unsigned int data_pages);
 int aux_map_data(struct aux_event *event, unsigned int pages);
 int aux_map_area(struct aux_event *event, size_t len, int prot);
 /* The area, without touching the user page; MAP_FAILED with errno. */
@@ -104,6 +107,8 @@ __u64 aux_fill(struct aux_event *event);
 int aux_pin(pid_t pid, int cpu);
 /* A child that works forever on a CPU, -1: any. */
 pid_t aux_worker(int cpu);
+/* What a child says, which becomes that user and may do so in any way; -1 if it says nothing. */
+long long aux_ask_child(long long (*answer)(uid_t uid), uid_t uid);
 void aux_end_worker(pid_t pid);
 /* A number from /proc/PID/status, or -1. */
 long long aux_status(pid_t pid, const char *key);

@@ -75,9 +75,7 @@ FIXTURE_SETUP(aux_wakeup)
 	aux_attr(&attr);
 	attr.aux_watermark = variant->requested;
 	self->log.watermark = variant->watermark;
-	self->event.fd = aux_open(&attr, 0, -1);
-	ASSERT_GE(self->event.fd, 0);
-	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
 }
 
@@ -201,9 +199,7 @@ TEST(child_wakes_the_reader)
 	aux_attr(&attr);
 	attr.inherit = 1;
 	attr.disabled = 0;
-	event.fd = aux_open(&attr, 0, 0);
-	ASSERT_GE(event.fd, 0);
-	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&event, &attr, 0, 0, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ | PROT_WRITE), 0);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	ASSERT_GE(epoll, 0);
