@@ -88,12 +88,13 @@ def build_plain(step, plain):
     stamp.write(key, want)
 
 
-def check(step, name, objects):
+def check(step, name, objects, words=()):
     """Compile objects of a built kernel once more, with W=1 and sparse; what they say is logged."""
     for path in objects:
         (paths.kernel_dir(name) / path).unlink(missing_ok=True)
     stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
-    _make(name, False, ["W=1", "C=2", *objects], failed="cannot compile with W=1 and sparse",
+    _make(name, False, ["W=1", "C=2", *words, *objects],
+          failed="cannot compile with W=1 and sparse",
           on_line=lambda line: step.progress(line.strip()))
 
 
