@@ -4,6 +4,7 @@
  * its life and names the locks and barriers.
  */
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/perf_event.h>
@@ -107,6 +108,11 @@ static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 
 	aux->priv = pmu->setup_aux(event, aux->pages, aux->nr_pages,
 				   aux->overwrite);
+	if (IS_ERR(aux->priv)) {
+		ret = PTR_ERR(aux->priv);
+		aux->priv = NULL;
+		return ret;
+	}
 	return aux->priv ? 0 : -ENOMEM;
 }
 
@@ -376,7 +382,8 @@ static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
  *   area that there is; the size is no power of two
  * * -EBUSY: the driver has not yet ended with the area before
  * * -EPERM: beyond the limit of locked memory
- * * -EOPNOTSUPP: the PMU has no AUX area
+ * * -EOPNOTSUPP: the PMU has no AUX area, or none that can be written by its
+ *   reader (then pmu::setup_aux() says so, by ERR_PTR())
  * * -ENOMEM: no memory, the PMU needs it contiguous and it is not, or it is more
  *   than the PMU can use (PERF_PMU_CAP_AUX_HUGE); also more pages than an int
  *   counts, before all else
