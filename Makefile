@@ -19,7 +19,7 @@ help:
 	@echo 'make series            write the series as patches for git am'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, the PT capabilities'
-	@echo 'make bench             what AUX areas cost, stock and ours, in instructions'
+	@echo 'make bench             what AUX areas and PT cost, stock and ours'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
 	@echo 'make clean             remove what was built; the fetched sources stay'
 	@echo 'make distclean         remove everything that is not in the repository'
@@ -46,6 +46,7 @@ bench: python
 	@$(LAB) build --kernel stock
 	@$(LAB) build
 	@$(LAB) bench aux
+	@$(LAB) bench pt
 
 bench-lab: python
 	@$(LAB) build --qemu-pristine

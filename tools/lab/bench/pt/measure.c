@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What Processor Trace costs in accesses to its registers, and in interrupts: the
+ * kernel's trace counts the accesses, for perf would not count those that it makes
+ * itself. Runs in a guest with one CPU; prints lines of a name and a number.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aux_util.h"
+
+#define KiB		1024UL
+#define MiB		(1024 * KiB)
+#define ROUNDS		1000
+#define TIMES		200
+#define DATA_PAGES	64
+#define TRACE_BYTES	(8 * MiB)
+/* IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B */
+#define RTIT_MSRS	"msr >= 0x560 && msr <= 0x587"
+
+#define TRACING		"/sys/kernel/tracing/instances"
+
+/* Accesses to registers; each kind has a trace buffer, which counts them. */
+enum { WRITES, READS, KINDS };
+static const char *const KIND[KINDS] = { "write", "read" };
+
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		err(1, "%s", path);
+}
+
+static void trace_kind(const char *kind)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), TRACING "/%s", kind);
+	if (mkdir(path, 0700))
+		err(1, "%s", path);
+	snprintf(path, sizeof(path), TRACING "/%s/events/msr/%s_msr/filter", kind, kind);
+	put(path, RTIT_MSRS);
+	snprintf(path, sizeof(path), TRACING "/%s/events/msr/%s_msr/enable", kind, kind);
+	put(path, "1");
+}
+
+static __u64 accesses(int kind)
+{
+	__u64 count = 0, part;
+	char path[128], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), TRACING "/%s/per_cpu/cpu0/stats", KIND[kind]);
+	file = fopen(path, "r");
+	if (!file)
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "entries: %llu", &part) == 1 ||
+		    sscanf(line, "overrun: %llu", &part) == 1)
+			count += part;
+	fclose(file);
+	return count;
+}
+
+/* What one of so many times took, since the counts that were taken before. */
+static void print_accesses(const char *name, const __u64 *before, unsigned int times)
+{
+	int kind;
+
+	for (kind = 0; kind < KINDS; kind++)
+		printf("%s-%ss %.3f\n", name, KIND[kind],
+		       (double)(accesses(kind) - before[kind]) / times);
+}
+
+static void count(__u64 *before)
+{
+	int kind;
+
+	for (kind = 0; kind < KINDS; kind++)
+		before[kind] = accesses(kind);
+}
+
+static void begin(struct aux_event *event, pid_t pid, size_t area, int prot)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	*event = (struct aux_event){ .fd = aux_open(&attr, pid, -1) };
+	if (event->fd < 0)
+		err(1, "perf_event_open(%s)", aux_pmu_name());
+	if (aux_map_data(event, DATA_PAGES) || aux_map_area(event, area, prot))
+		errx(1, "no buffer of %zu bytes", area);
+}
+
+/* Another task, which gives back each byte until there is none. */
+static pid_t echo(int in, int out)
+{
+	char byte;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (pid)
+		return pid;
+	while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
+		;
+	_exit(0);
+}
+
+static void ping_pong(int to, int from)
+{
+	unsigned int i;
+	char byte = 0;
+
+	for (i = 0; i < ROUNDS; i++)
+		if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
+			err(1, "ping-pong");
+}
+
+/* A round is one switch out of this task and one back into it. */
+static void switches(const char *name, size_t area, bool both)
+{
+	struct aux_event own, partners;
+	int there[2], back[2];
+	__u64 before[KINDS];
+	pid_t pid;
+
+	if (pipe2(there, O_CLOEXEC) || pipe2(back, O_CLOEXEC))
+		err(1, "pipe");
+	pid = echo(there[0], back[1]);
+	begin(&own, 0, area, PROT_READ | PROT_WRITE);
+	if (both)
+		begin(&partners, pid, area, PROT_READ | PROT_WRITE);
+	aux_enable(&own);
+	if (both)
+		aux_enable(&partners);
+	ping_pong(there[1], back[0]);
+	count(before);
+	ping_pong(there[1], back[0]);
+	print_accesses(name, before, ROUNDS);
+	if (!aux_head(&own))
+		errx(1, "%s: nothing was traced", name);
+	if (both)
+		aux_close(&partners);
+	aux_close(&own);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A running event gets another filter. */
+static void filter_changes(void)
+{
+	static const char *const FILTERS[] = {
+		"filter 0xffffffff81000000/0x1000", "filter 0xffffffff81002000/0x1000",
+	};
+	struct aux_event event;
+	__u64 before[KINDS];
+	unsigned int i;
+
+	begin(&event, 0, MiB, PROT_READ | PROT_WRITE);
+	aux_enable(&event);
+	count(before);
+	for (i = 0; i < TIMES; i++)
+		if (ioctl(event.fd, PERF_EVENT_IOC_SET_FILTER, FILTERS[i % 2]))
+			err(1, "filter '%s'", FILTERS[i % 2]);
+	print_accesses("filter", before, TIMES);
+	aux_close(&event);
+}
+
+/* Page faults that do something to a trace: take a sample of it, pause it, resume it. */
+static int faulting(struct aux_event *trace, __u32 aux_bytes, __u32 action)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IP | (aux_bytes ? PERF_SAMPLE_AUX : 0),
+		.aux_sample_size = aux_bytes,
+	};
+	int fd;
+
+	if (action)
+		aux_set_action(&attr, action);
+	fd = aux_open_in_group(&attr, 0, -1, trace->fd);
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, trace->fd))
+		err(1, "page faults");
+	return fd;
+}
+
+static void fault(char *page)
+{
+	if (madvise(page, aux_page_size(), MADV_DONTNEED))
+		err(1, "madvise");
+	*page = 1;
+}
+
+static void samples(char *page)
+{
+	struct aux_event trace;
+	__u64 before[KINDS];
+	unsigned int i;
+	int sampler;
+
+	begin(&trace, 0, MiB, PROT_READ);
+	sampler = faulting(&trace, 4096, 0);
+	aux_enable(&trace);
+	count(before);
+	for (i = 0; i < TIMES; i++) {
+		trace.page->data_tail = trace.page->data_head;
+		fault(page);
+	}
+	print_accesses("sample", before, TIMES);
+	close(sampler);
+	aux_close(&trace);
+}
+
+/* Each fault pauses the trace, and then resumes it. */
+static void pauses(char *page)
+{
+	struct aux_event trace;
+	__u64 before[KINDS];
+	int pause, resume;
+	unsigned int i;
+
+	begin(&trace, 0, MiB, PROT_READ | PROT_WRITE);
+	pause = faulting(&trace, 0, AUX_PAUSE);
+	resume = faulting(&trace, 0, AUX_RESUME);
+	aux_enable(&trace);
+	count(before);
+	for (i = 0; i < TIMES; i++) {
+		trace.page->data_tail = trace.page->data_head;
+		fault(page);
+	}
+	print_accesses("pause", before, TIMES);
+	close(pause);
+	close(resume);
+	aux_close(&trace);
+}
+
+static __u64 interrupts(void)
+{
+	char line[256];
+	__u64 pmi = 0;
+	FILE *file = fopen("/proc/interrupts", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, " PMI: %llu", &pmi) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return pmi;
+}
+
+/* A reader that takes all there is at once, as perf record does. */
+static void pmis(const char *name, size_t area)
+{
+	struct aux_event event;
+	__u64 before;
+
+	begin(&event, 0, area, PROT_READ | PROT_WRITE);
+	aux_enable(&event);
+	before = interrupts();
+	while (aux_head(&event) < TRACE_BYTES) {
+		aux_work(20);
+		aux_set_tail(&event, aux_head(&event));
+		event.page->data_tail = event.page->data_head;
+		aux_enable(&event);
+	}
+	printf("%s %.3f\n", name, (double)(interrupts() - before) * MiB / aux_head(&event));
+	aux_close(&event);
+}
+
+int main(void)
+{
+	char *page = mmap(NULL, aux_page_size(), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int kind;
+
+	if (page == MAP_FAILED)
+		err(1, "mmap");
+	setlinebuf(stdout);
+	setenv("AUX_PMU", "intel_pt", 1);
+	for (kind = 0; kind < KINDS; kind++)
+		trace_kind(KIND[kind]);
+
+	switches("switch", MiB, false);
+	switches("both", MiB, true);
+	samples(page);
+	pauses(page);
+	filter_changes();
+	pmis("pmi-64K", 64 * KiB);
+	pmis("pmi-1M", MiB);
+	return 0;
+}
