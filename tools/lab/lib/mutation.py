@@ -8,6 +8,7 @@ file under test is. SANITIZE= are its compiler's flags, which are not needed to 
 
 import re
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 LIMIT = 10
@@ -41,6 +42,19 @@ def run(program, *args, limit=LIMIT):
     except subprocess.TimeoutExpired:
         return [], -1
     return done.stdout.splitlines(), done.returncode
+
+
+def fails(program, *args, limit=LIMIT):
+    """Whether a test program has a result that is not ok, or does not end well; not waited for."""
+    with subprocess.Popen([program, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, errors="replace") as process:
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        failed = any(line.startswith("not ok") for line in process.stdout)
+        if failed:
+            process.kill()
+        timer.cancel()
+    return failed or process.returncode != 0
 
 
 def check_program(tap, program, limit=LIMIT):

@@ -5,3 +5,7 @@
 #ifndef U32_MAX
 #define U32_MAX		((unsigned int)~0U)
 #endif
+
+#ifndef ULONG_MAX
+#define ULONG_MAX	(~0UL)
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The user-space tests of the Intel PT driver: results, random numbers. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stddef.h>
+
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "points.h"
+
+/* A random number below @limit, which is not 0; the same ones in each run. */
+u64 random_below(u64 limit);
+/* The same, where 0 and @limit itself are frequent. */
+u64 random_up_to(u64 limit);
+
+/* Something is wrong; the first of a test is what counts. */
+void __attribute__((format(printf, 1, 2))) blame(const char *format, ...);
+bool is_blamed(void);
+/* The result of a test: good, if nobody was blamed since the last one. */
+void __attribute__((format(printf, 1, 2))) verdict(const char *format, ...);
+
+#define EXPECT(condition) do {						\
+	if (!(condition))						\
+		blame("%s:%d: %s", __FILE__, __LINE__, #condition);	\
+} while (0)
+
+void test_caps(void);
+void test_config(void);
+void test_layout(void);
+void test_buffer(void);
+void test_filter(void);
+void test_driver(void);
+void test_switch(void);
+/* @steps of the driver in each setting. */
+void test_stream(unsigned long steps);
+void test_nmi(unsigned long steps);
+
+#endif

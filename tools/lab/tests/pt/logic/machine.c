@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine around the driver: CPUID, features, hotplug, sleep. Its registers
+ * for Processor Trace are in hw.c.
+ */
+#include "machine.h"
+
+#include <string.h>
+
+#include <linux/cpu.h>
+#include <linux/syscore_ops.h>
+
+#include <asm/cpu_device_id.h>
+#include <asm/cpufeature.h>
+#include <asm/intel-family.h>
+
+#include "perf_event.h"
+#include "check.h"
+#include "core.h"
+#include "hw.h"
+#include "memory.h"
+#include "nmi.h"
+#include "pt.h"
+
+int shim_cpu;
+struct pt_caps machine_caps[SHIM_CPUS];
+bool machine_vmx_pt, machine_broadwell;
+unsigned int machine_warnings;
+struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
+/* sysfs.c is not tested here. */
+const struct attribute_group *pt_attr_groups[1];
+
+void pt_sysfs_init(void)
+{
+}
+
+static int (*startup[SHIM_CPUHP_STATES])(unsigned int cpu);
+static struct syscore *sleeper;
+
+struct pt_caps caps_all(void)
+{
+	/* psb_periods 0x3f, cycle_thresholds 0x3ff, mtc_periods 0x249, 4 ranges */
+	return (struct pt_caps) { .word = {
+		1, 0x1bf, 0xf, 0, 0x02490004, 0x003f03ff, 0, 0,
+	} };
+}
+
+/* The SDM's places again, not those of caps.c. */
+void caps_clear(struct pt_caps *caps, enum pt_capabilities cap)
+{
+	static const struct { u8 word; u32 bits; } places[PT_NR_CAPS] = {
+		[PT_CAP_max_subleaf] = { 0, 0xffffffff },
+		[PT_CAP_cr3_filtering] = { 1, 0x1 },
+		[PT_CAP_psb_cyc] = { 1, 0x2 },
+		[PT_CAP_ip_filtering] = { 1, 0x4 },
+		[PT_CAP_mtc] = { 1, 0x8 },
+		[PT_CAP_ptwrite] = { 1, 0x10 },
+		[PT_CAP_power_event_trace] = { 1, 0x20 },
+		[PT_CAP_event_trace] = { 1, 0x80 },
+		[PT_CAP_tnt_disable] = { 1, 0x100 },
+		[PT_CAP_topa_output] = { 2, 0x1 },
+		[PT_CAP_topa_multiple_entries] = { 2, 0x2 },
+		[PT_CAP_single_range_output] = { 2, 0x4 },
+		[PT_CAP_output_subsys] = { 2, 0x8 },
+		[PT_CAP_payloads_lip] = { 2, 0x80000000 },
+		[PT_CAP_num_address_ranges] = { 4, 0x7 },
+		[PT_CAP_mtc_periods] = { 4, 0xffff0000 },
+		[PT_CAP_cycle_thresholds] = { 5, 0xffff },
+		[PT_CAP_psb_periods] = { 5, 0xffff0000 },
+	};
+
+	caps->word[places[cap].word] &= ~places[cap].bits;
+}
+
+int machine_boot_as_is(u64 memory)
+{
+	memory_reset(memory);
+	hw_reset();
+	core_forget();
+	memset(&pt_pmu, 0, sizeof(pt_pmu));
+	memset(pt_cpu, 0, sizeof(pt_cpu));
+	memset(startup, 0, sizeof(startup));
+	shim_cpu = 0;
+	return shim_initcall();
+}
+
+int machine_boot(const struct pt_caps *caps, u64 memory)
+{
+	machine_caps[0] = *caps;
+	machine_caps[1] = *caps;
+	machine_vmx_pt = false;
+	machine_broadwell = false;
+	return machine_boot_as_is(memory);
+}
+
+void machine_cpu_down(int cpu)
+{
+	hw_reset_cpu(cpu);
+}
+
+void machine_cpu_up(int cpu, enum cpuhp_state before)
+{
+	int here = shim_cpu;
+	enum cpuhp_state state;
+
+	for (state = 0; state < before; state++) {
+		shim_cpu = state == CPUHP_BP_PREPARE_DYN ? !cpu : cpu;
+		if (startup[state])
+			EXPECT(!startup[state](cpu));
+	}
+	shim_cpu = here;
+}
+
+void machine_sleep(void)
+{
+	EXPECT(!sleeper->ops->suspend(NULL));
+	hw_reset_cpu(shim_cpu);
+}
+
+void machine_wake(void)
+{
+	sleeper->ops->resume(NULL);
+}
+
+void register_syscore(struct syscore *syscore)
+{
+	sleeper = syscore;
+}
+
+int cpuhp_setup_state(enum cpuhp_state state, const char *name,
+		      int (*callback)(unsigned int cpu),
+		      int (*teardown)(unsigned int cpu))
+{
+	int ret = 0, cpu;
+
+	startup[state] = callback;
+	for (cpu = 0; cpu < SHIM_CPUS && !ret; cpu++) {
+		shim_cpu = cpu;
+		ret = callback(cpu);
+	}
+	shim_cpu = 0;
+	return ret;
+}
+
+int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int wait)
+{
+	int here = shim_cpu;
+
+	shim_cpu = cpu;
+	function(info);
+	shim_cpu = here;
+	return 0;
+}
+
+void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const u32 *word = &machine_caps[shim_cpu].word[4 * subleaf];
+
+	EXPECT(leaf == 0x14 && subleaf < PT_CPUID_LEAVES);
+	*eax = word[0];
+	*ebx = word[1];
+	*ecx = word[2];
+	*edx = word[3];
+}
+
+void cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	EXPECT(leaf == 0x15);
+	*eax = 2;
+	*ebx = 250;
+	*ecx = *edx = 0;
+}
+
+bool boot_cpu_has(unsigned int feature)
+{
+	return true;
+}
+
+const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table)
+{
+	u32 vfm = machine_broadwell ? INTEL_BROADWELL_X : INTEL_SKYLAKE;
+
+	for (; table->vfm; table++)
+		if (table->vfm == vfm)
+			return table;
+	return NULL;
+}
+
+void shim_warn(const char *format, ...)
+{
+	machine_warnings++;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A machine with two CPUs, and what Processor Trace can do on them. */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <linux/cpuhotplug.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+
+#include "caps.h"
+
+/* CPUID leaf 14H; @word as pt_caps has it */
+extern struct pt_caps machine_caps[SHIM_CPUS];
+/* Processor Trace works in VMX operation; it is a Broadwell. */
+extern bool machine_vmx_pt, machine_broadwell;
+extern unsigned int machine_warnings;
+
+/* All that there is, and a few of it missing. */
+struct pt_caps caps_all(void);
+void caps_clear(struct pt_caps *caps, enum pt_capabilities cap);
+
+/* Power on: both CPUs have these; memory begins there. What initialization returns. */
+int machine_boot(const struct pt_caps *caps, u64 memory);
+/* The same with the capabilities as they are. */
+int machine_boot_as_is(u64 memory);
+
+/* A CPU goes, and its registers with it; it comes. */
+void machine_cpu_down(int cpu);
+/* ... as far as its callbacks of a state, that one not among them */
+void machine_cpu_up(int cpu, enum cpuhp_state before);
+void machine_sleep(void);
+void machine_wake(void);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+enum {
+	INTEL_SKYLAKE = 1,
+	INTEL_BROADWELL,
+	INTEL_BROADWELL_D,
+	INTEL_BROADWELL_G,
+	INTEL_BROADWELL_X,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The registers are those of the model, hw.c. */
+#ifndef SHIM_ASM_MSR_H
+#define SHIM_ASM_MSR_H
+
+#include <linux/types.h>
+
+#include <asm/msr-index.h>
+
+u64 hw_read(u32 msr);
+void hw_write(u32 msr, u64 value);
+
+#define rdmsrl(msr, value)	((void)((value) = hw_read(msr)))
+#define wrmsrl(msr, value)	hw_write(msr, value)
+
+#endif

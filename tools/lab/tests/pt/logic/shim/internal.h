@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Stands for kernel/events/internal.h, for pause.c. */
+#ifndef SHIM_EVENTS_INTERNAL_H
+#define SHIM_EVENTS_INTERNAL_H
+
+#include <linux/cpu.h>
+#include <linux/perf_event.h>
+
+#include "core.h"
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pages and memory; memory.c has them. */
+#ifndef SHIM_LINUX_GFP_H
+#define SHIM_LINUX_GFP_H
+
+#include <stddef.h>
+
+#include <linux/bitops.h>
+#include <linux/types.h>
+
+typedef unsigned int gfp_t;
+
+#define GFP_KERNEL	1
+#define __GFP_ZERO	2
+#define MAX_PAGE_ORDER	10
+#define NUMA_NO_NODE	(-1)
+
+struct page {
+	unsigned long private;
+};
+
+struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
+void free_page(unsigned long address);
+
+void *kzalloc_node(size_t size, gfp_t gfp, int node);
+void *kvmalloc_node(size_t size, gfp_t gfp, int node);
+void kfree(const void *memory);
+void kvfree(const void *memory);
+
+static inline size_t array_size(size_t count, size_t size)
+{
+	return count * size;
+}
+
+#endif

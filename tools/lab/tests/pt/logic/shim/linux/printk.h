@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SHIM_LINUX_PRINTK_H
+#define SHIM_LINUX_PRINTK_H
+
+void shim_warn(const char *format, ...);
+
+#define pr_warn(...)			shim_warn(__VA_ARGS__)
+#define pr_warn_ratelimited(...)	shim_warn(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver as a whole: which machines it takes, CPUs that differ, that come and
+ * go, sleep, VMX operation, errors of the hardware.
+ */
+#include <string.h>
+
+#include <asm/intel_pt.h>
+#include <asm/msr.h>
+#include <asm/perf_event.h>
+
+#include "perf_event.h"
+#include "check.h"
+#include "core.h"
+#include "hw.h"
+#include "machine.h"
+#include "pt.h"
+
+#define MEMORY	(1UL << 40)
+
+static struct trace trace;
+
+static void open_trace(const struct pt_caps *caps, bool overwrite)
+{
+	static const u8 orders[4];
+
+	EXPECT(!machine_boot(caps, MEMORY));
+	EXPECT(!trace_init(&trace, CONFIG_PLAIN));
+	EXPECT(trace_map(&trace, orders, 4, overwrite, 0));
+}
+
+static void begin(bool overwrite)
+{
+	struct pt_caps caps = caps_all();
+
+	open_trace(&caps, overwrite);
+	EXPECT(!trace_in(&trace));
+}
+
+static void end(void)
+{
+	trace_out(&trace);
+	core_check(&trace);
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+}
+
+static unsigned int capabilities(void)
+{
+	return pt_pmu.pmu.capabilities & (PERF_PMU_CAP_AUX_NO_SG | PERF_PMU_CAP_AUX_PREFER_LARGE);
+}
+
+static void test_machines(void)
+{
+	struct pt_caps caps = caps_all(), none;
+
+	EXPECT(!machine_boot(&caps, MEMORY));
+	EXPECT(capabilities() == PERF_PMU_CAP_AUX_PREFER_LARGE);
+	EXPECT(pt_pmu.max_nonturbo_ratio == 0x2a);
+	EXPECT(pt_pmu.tsc_art_num == 250 && pt_pmu.tsc_art_den == 2);
+	EXPECT(intel_pt_validate_hw_cap(PT_CAP_psb_periods) == 0x3f);
+	EXPECT(intel_pt_validate_cap(caps.word, PT_CAP_mtc_periods) == 0x249);
+
+	caps_clear(&caps, PT_CAP_topa_multiple_entries);
+	EXPECT(!machine_boot(&caps, MEMORY) && capabilities() == PERF_PMU_CAP_AUX_NO_SG);
+	caps = caps_all();
+	caps_clear(&caps, PT_CAP_topa_output);
+	EXPECT(!machine_boot(&caps, MEMORY) && capabilities() == PERF_PMU_CAP_AUX_NO_SG);
+	none = caps;
+	caps_clear(&none, PT_CAP_single_range_output);
+	EXPECT(machine_boot(&none, MEMORY) == -ENODEV);
+	verdict("driver: machines that can write to memory, and one that cannot");
+}
+
+static void test_unlike(void)
+{
+	struct pt_caps all = caps_all();
+
+	machine_caps[0] = machine_caps[1] = all;
+	caps_clear(&machine_caps[0], PT_CAP_mtc);
+	caps_clear(&machine_caps[1], PT_CAP_psb_cyc);
+	EXPECT(!machine_boot_as_is(MEMORY));
+	EXPECT(!intel_pt_validate_hw_cap(PT_CAP_mtc) && !intel_pt_validate_hw_cap(PT_CAP_psb_cyc));
+	EXPECT(intel_pt_validate_hw_cap(PT_CAP_ptwrite));
+	EXPECT(trace_init(&trace, 0x200) == -EINVAL);
+	EXPECT(!trace_init(&trace, CONFIG_PLAIN));
+	trace_destroy(&trace);
+
+	machine_caps[0] = machine_caps[1] = all;
+	machine_caps[1].word[2] |= 1U << 31;
+	machine_warnings = 0;
+	EXPECT(machine_boot_as_is(MEMORY) == -ENODEV && machine_warnings);
+	verdict("driver: CPUs that differ");
+}
+
+static void test_init(void)
+{
+	struct pt_caps caps = caps_all();
+
+	EXPECT(!machine_boot(&caps, MEMORY));
+	EXPECT(trace_init(&trace, 1UL << 2) == -EINVAL);
+	EXPECT(trace_init(&trace, 1) == 0);
+	trace.event.attr.type++;
+	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENOENT);
+	trace_destroy(&trace);
+	EXPECT(!trace_init(&trace, CONFIG_PLAIN));
+	EXPECT(trace.event.hw.aux_config == 0x240c && is_intel_pt_event(&trace.event));
+	trace_destroy(&trace);
+	begin(false);
+	EXPECT(hw_this()->ctl == (0x240c | 1 | 1 << 8));
+	end();
+
+	machine_caps[0] = machine_caps[1] = caps;
+	machine_broadwell = true;
+	EXPECT(!machine_boot_as_is(MEMORY));
+	EXPECT(trace_init(&trace, 1) == -EINVAL && !trace_init(&trace, CONFIG_PLAIN));
+	trace_destroy(&trace);
+	machine_broadwell = false;
+	verdict("driver: events that are taken");
+}
+
+/* Two events on a CPU: who came first, goes on. */
+static void test_exclusive(void)
+{
+	struct trace other;
+
+	begin(false);
+	EXPECT(!trace_init(&other, CONFIG_PLAIN));
+	EXPECT(pt_pmu.pmu.add(&other.event, PERF_EF_START) == -EBUSY);
+	core_check(&trace);
+	trace_destroy(&other);
+	end();
+
+	begin(false);
+	trace_out(&trace);
+	trace.event.hw.aux_paused = 0;
+	EXPECT(!pt_pmu.pmu.add(&trace.event, 0));
+	EXPECT(!hw_enabled() && trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
+	end();
+	verdict("driver: one event at a time");
+}
+
+static void test_hotplug(void)
+{
+	struct pt_caps caps = caps_all();
+
+	open_trace(&caps, false);
+	shim_cpu = 1;
+	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
+	trace_out(&trace);
+	shim_cpu = 0;
+
+	/* Its registers are lost; an event comes as early as it can. */
+	machine_cpu_down(1);
+	machine_cpu_up(1, CPUHP_AP_ONLINE_DYN);
+	shim_cpu = 1;
+	EXPECT(trace_in(&trace) == -ENODEV);
+	shim_cpu = 0;
+	machine_cpu_up(1, SHIM_CPUHP_STATES);
+	shim_cpu = 1;
+	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
+	trace_out(&trace);
+
+	/* Another one comes, which can do less. */
+	shim_cpu = 0;
+	machine_cpu_down(1);
+	caps_clear(&machine_caps[1], PT_CAP_mtc);
+	machine_cpu_up(1, SHIM_CPUHP_STATES);
+	trace.event.cpu = 1;
+	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENODEV);
+	shim_cpu = 1;
+	EXPECT(trace_in(&trace) == -ENODEV);
+	shim_cpu = 0;
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: a CPU that goes, that comes, and another one");
+}
+
+static void test_sleep(void)
+{
+	begin(false);
+	hw_output(700);
+	machine_sleep();
+	EXPECT(trace.rb.aux.head == 700);
+	machine_wake();
+	core_check(&trace);
+	EXPECT(hw_output(50) == 50);
+	end();
+	EXPECT(trace.rb.aux.head == 750);
+
+	begin(false);
+	trace_out(&trace);
+	machine_sleep();
+	machine_wake();
+	EXPECT(!hw_enabled());
+	core_check(&trace);
+	EXPECT(!trace_in(&trace) && hw_output(50) == 50);
+	end();
+	verdict("driver: sleep");
+}
+
+static void test_vmx(void)
+{
+	begin(false);
+	hw_output(10);
+	intel_pt_handle_vmx(1);
+	core_check(&trace);
+	EXPECT(!hw_enabled());
+	intel_pt_handle_vmx(0);
+	core_check(&trace);
+	EXPECT(hw_output(20) == 20);
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && trace.rb.aux.size_told == 30);
+
+	intel_pt_handle_vmx(1);
+	EXPECT(!trace_in(&trace) && !hw_enabled());
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(!trace_in(&trace) && !hw_enabled());
+	intel_pt_handle_vmx(0);
+	EXPECT(hw_enabled());
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(!trace_in(&trace));
+	end();
+	EXPECT(!trace.rb.aux.flags);
+
+	machine_vmx_pt = true;
+	EXPECT(!machine_boot_as_is(MEMORY) && pt_pmu.vmx);
+	machine_vmx_pt = false;
+	verdict("driver: VMX operation");
+}
+
+/* Hardware cannot go on: this is told, and it goes on. */
+static void test_errors(bool overwrite)
+{
+	const u64 count = 77UL << 32;
+
+	begin(overwrite);
+	hw_this()->status = RTIT_STATUS_ERROR | count;
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+
+	/* At a filter: no hole, and so no PSB is needed. */
+	EXPECT(!trace_in(&trace));
+	hw_this()->status = RTIT_STATUS_STOPPED | count;
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags && hw_this()->status == count);
+
+	/* It has written before; a filter may have stopped it all the same. */
+	EXPECT(!trace_in(&trace));
+	trace.event.hw.aux_config |= 2UL << 44;
+	hw_output(100);
+	hw_this()->status = RTIT_STATUS_STOPPED | count;
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags && hw_this()->status == count);
+
+	/* Nothing is wrong */
+	EXPECT(!trace_in(&trace));
+	hw_this()->status = count | 7;
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags && hw_this()->status == (count | 7));
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: errors and stops of hardware%s", overwrite ? ", newest data win" : "");
+}
+
+/* No room, or none up to the end of a region: the event is disabled, until there is. */
+static void test_no_room(void)
+{
+	struct perf_aux *aux = &trace.rb.aux;
+
+	begin(false);
+	EXPECT(hw_output(1UL << 20) == aux->size);
+	trace_out(&trace);
+	EXPECT(trace.event.pending_disable);
+	trace.event.pending_disable = 0;
+	EXPECT(trace_in(&trace) == -EINVAL && trace.event.pending_disable);
+	core_check(&trace);
+
+	/* A part of the first region */
+	aux->transactions = 0;
+	trace_read(&trace, 1000);
+	EXPECT(trace_in(&trace) == -EINVAL && trace.event.pending_disable);
+	EXPECT(aux->transactions == 1 && aux->flags == PERF_AUX_FLAG_TRUNCATED &&
+	       !aux->size_told);
+	core_check(&trace);
+
+	/* The rest of it */
+	trace_read(&trace, 3096);
+	EXPECT(!trace_in(&trace) && hw_output(1UL << 20) == 4096);
+	end();
+	verdict("driver: areas without room");
+}
+
+/* What is left of a region that is the only one, when it is less than an interrupt's. */
+static void test_padding(void)
+{
+	static const struct { unsigned int written, told; } cases[] = {
+		{ 3583, 3583 }, { 3584, 4096 }, { 3585, 4096 }, { 4095, 4096 },
+	};
+	struct pt_caps caps = caps_all();
+
+	caps_clear(&caps, PT_CAP_topa_multiple_entries);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		open_trace(&caps, false);
+		EXPECT(!trace_in(&trace) && hw_output(cases[i].written) == cases[i].written);
+		trace_out(&trace);
+		EXPECT(trace.rb.aux.size_told == cases[i].told && !trace.rb.aux.flags);
+		EXPECT(!trace_in(&trace));
+		end();
+	}
+	verdict("driver: padding up to the end of a region");
+}
+
+/* Where newest data win, no interrupt is expected, and none costs anything. */
+static void test_stale_pmi(void)
+{
+	unsigned int accesses;
+
+	begin(true);
+	hw_output(100);
+	accesses = hw_this()->reads + hw_this()->writes;
+	intel_pt_interrupt();
+	EXPECT(hw_this()->reads + hw_this()->writes == accesses && !trace.rb.aux.transactions);
+	end();
+	verdict("driver: an interrupt that is none of this trace");
+}
+
+/* A trace begins with PSB once, on whatever CPU it goes on. */
+static void test_first_start(void)
+{
+	struct pt_caps caps = caps_all();
+
+	open_trace(&caps, false);
+	hw_this()->status = 55UL << 32;
+	EXPECT(!trace_in(&trace) && !hw_this()->status && trace.event.itrace_started == 1);
+	trace_out(&trace);
+	hw_this()->status = 55UL << 32;
+	EXPECT(!trace_in(&trace) && hw_this()->status && trace.event.itrace_started == 1);
+	end();
+	verdict("driver: the first start of a trace");
+}
+
+/* The kernel is left: nothing is written from then on, what was is told. */
+static void test_kill(void)
+{
+	begin(false);
+	hw_output(30);
+	cpu_emergency_stop_pt();
+	EXPECT(!hw_enabled() && trace.rb.aux.head == 30);
+	cpu_emergency_stop_pt();
+	EXPECT(!hw_enabled());
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+	verdict("driver: the end of this kernel");
+}
+
+void test_driver(void)
+{
+	test_machines();
+	test_unlike();
+	test_init();
+	test_exclusive();
+	test_hotplug();
+	test_sleep();
+	test_vmx();
+	test_errors(false);
+	test_errors(true);
+	test_no_room();
+	test_padding();
+	test_stale_pmi();
+	test_first_start();
+	test_kill();
+}
