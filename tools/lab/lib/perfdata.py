@@ -25,11 +25,16 @@ RECORD_AUXTRACE = 71
 AUX_TRUNCATED = 1 << 0
 AUX_PARTIAL = 1 << 2
 
+# The packet with which a decoder can begin (SDM: "Packet Stream Boundary")
+PSB = b"\x02\x82" * 8
+
 AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
 # size, offset, reference, idx
 AUXTRACE_BODY = struct.Struct("<QQQI")
+# tid, cpu, reserved; behind them is the trace
+AUXTRACE_REST = 12
 
 
 @dataclass
@@ -44,8 +49,13 @@ class AuxSummary:
     # Times that perf did not go on reading where it had ended. In full-trace mode the hardware has
     # then written over data that was not read; in snapshot mode that is as it should be.
     gaps: int = 0
+    # Times that a trace went on after it was cut off, and those of them that began without PSB.
+    resumed: int = 0
+    resumed_blind: int = 0
     # {area: where the part read last ends}
     ends: dict = field(default_factory=dict)
+    # where traces were cut off
+    cuts: set = field(default_factory=set)
 
     def lost(self):
         return self.truncated + self.partial + self.lost_records
@@ -81,8 +91,10 @@ def _read(data, file):
 def _account(summary, kind, data):
     """Count one record; the result is how much trace follows it."""
     if kind == RECORD_AUX:
-        flags = AUX_BODY.unpack(data.read(AUX_BODY.size))[2]
+        offset, size, flags = AUX_BODY.unpack(data.read(AUX_BODY.size))
         summary.aux_records += 1
+        if flags & AUX_TRUNCATED and size:
+            summary.cuts.add(offset + size)
         summary.truncated += bool(flags & AUX_TRUNCATED)
         summary.partial += bool(flags & AUX_PARTIAL)
     elif kind == RECORD_LOST:
@@ -91,6 +103,10 @@ def _account(summary, kind, data):
         summary.lost_records += ONE_U64.unpack(data.read(ONE_U64.size))[0]
     elif kind == RECORD_AUXTRACE:
         length, offset, _, area = AUXTRACE_BODY.unpack(data.read(AUXTRACE_BODY.size))
+        if offset in summary.cuts:
+            data.seek(AUXTRACE_REST, 1)
+            summary.resumed += 1
+            summary.resumed_blind += data.read(len(PSB)) != PSB
         # The length is rounded up, so the end may lie behind the next offset.
         summary.gaps += offset > summary.ends.get(area, offset)
         summary.ends[area] = offset + length

@@ -25,7 +25,9 @@ PERF = os.environ.get("LAB_PERF") or str(BUILD / "perf/perf")
 # perf's decoder numbers its errors; this one says that the kernel told of a loss.
 LOST_DATA = "code 8: Lost trace data"
 OVERFLOW = "code 7: Overflow packet"
-ERRORS_OF_LOSS = 4
+# Where the area fills up, the last packet may be cut off (SDM: "ToPA STOP"). perf takes what is left
+# of it for packets, byte by byte.
+ERRORS_OF_LOSS = 8
 ERROR_LINE = re.compile(r"instruction trace error type \d+ .*? ip (\S+) (code \d+: .*)")
 
 
@@ -106,6 +108,9 @@ class Decoded:
     trace_bytes: int
     # times that the driver wrote over what perf had not read
     overrun: int
+    # times that a trace went on after a loss, and those in which no decoder could
+    resumed: int
+    blind: int
 
 
 def _script(data, directory, itrace, *fields):
@@ -126,7 +131,8 @@ def decode(number, directory):
     branches = sum(1 for line in _script(data, directory, "b", "-Fip,addr").splitlines()
                    if line and "=>" in line)
     summary = perfdata.summarize(data)
-    return Decoded(branches, errors, summary.lost(), summary.trace_bytes, summary.gaps)
+    return Decoded(branches, errors, summary.lost(), summary.trace_bytes, summary.gaps,
+                   summary.resumed, summary.resumed_blind)
 
 
 def judge(tap, number, rec, directory):
@@ -138,13 +144,11 @@ def judge(tap, number, rec, directory):
         return None
     wrong = [e for e in found.errors if not any(text in e for text in rec.errors)]
     problems = []
-    # Where the area filled up, the last packet may be cut off (SDM: "ToPA STOP"), and perf takes
-    # what comes next for the rest of it: a few errors for each loss, up to the next PSB.
-    # The base's driver also puts STOP a whole area too far where less than a page is free and that
-    # reaches into the next page: it writes over what was not read, and says nothing.
-    if rec.loses and found.overrun:
-        print(f"# {rec.name}: the driver wrote over unread data; {len(wrong)} decoder errors")
-    elif len(wrong) > (ERRORS_OF_LOSS * found.lost if rec.loses else 0):
+    if rec.loses and (found.blind or not found.resumed):
+        problems.append(f"{found.blind} of {found.resumed} times it went on without PSB")
+    if found.overrun:
+        problems.append(f"what was not read was written over {found.overrun} times")
+    if len(wrong) > (ERRORS_OF_LOSS * found.lost if rec.loses else 0):
         problems.append(f"{len(wrong)} decoder errors, the first: {wrong[0]}")
     if found.branches < rec.branches:
         problems.append(f"{found.branches} branches decoded, at least {rec.branches} wanted")
