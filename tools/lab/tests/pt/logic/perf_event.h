@@ -7,8 +7,10 @@
 
 enum x86_lbr_exclusive { x86_lbr_exclusive_pt };
 
-int x86_add_exclusive(unsigned int what);
-void x86_del_exclusive(unsigned int what);
 void intel_pt_interrupt(void);
+
+/* Who uses what nobody else may use meanwhile: core.c. */
+void x86_del_exclusive(unsigned int user);
+int x86_add_exclusive(unsigned int user);
 
 #endif

@@ -3,6 +3,6 @@
 #define SHIM_LINUX_KERNEL_H
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define DIV_ROUND_UP(all, part)	((all) / (part) + !!((all) % (part)))
 
 #endif

@@ -5,20 +5,23 @@
 
 #include <linux/bits.h>
 
-#define MSR_PLATFORM_INFO		0xce
-#define MSR_IA32_VMX_MISC		0x485
-#define MSR_IA32_RTIT_OUTPUT_BASE	0x560
-#define MSR_IA32_RTIT_OUTPUT_MASK	0x561
+/* What is traced */
 #define MSR_IA32_RTIT_CTL		0x570
-#define MSR_IA32_RTIT_STATUS		0x571
-#define MSR_IA32_RTIT_CR3_MATCH		0x572
 #define MSR_IA32_RTIT_ADDR0_A		0x580
 #define MSR_IA32_RTIT_ADDR0_B		0x581
+#define MSR_IA32_RTIT_CR3_MATCH		0x572
+/* Where it goes, and what became of it */
+#define MSR_IA32_RTIT_OUTPUT_BASE	0x560
+#define MSR_IA32_RTIT_OUTPUT_MASK	0x561
+#define MSR_IA32_RTIT_STATUS		0x571
+/* Of the processor */
+#define MSR_PLATFORM_INFO		0xce
+#define MSR_IA32_VMX_MISC		0x485
 
 #define RTIT_CTL_TRACEEN	BIT(0)
-#define RTIT_CTL_CYCLEACC	BIT(1)
-#define RTIT_CTL_OS		BIT(2)
 #define RTIT_CTL_USR		BIT(3)
+#define RTIT_CTL_OS		BIT(2)
+#define RTIT_CTL_CYCLEACC	BIT(1)
 #define RTIT_CTL_PWR_EVT_EN	BIT(4)
 #define RTIT_CTL_FUP_ON_PTW	BIT(5)
 #define RTIT_CTL_FABRIC_EN	BIT(6)
