@@ -286,8 +286,7 @@ bool pt_aim(struct pt_buffer *buf, const struct perf_output_handle *handle)
 
 	buf->head = handle->head;
 	buf->region = pt_region_at(layout, buf->head);
-	buf->offset = (buf->head & (pt_area_size(layout) - 1)) -
-		      pt_region_start(layout, buf->region);
+	buf->offset = pt_offset_in(layout, buf->region, buf->head);
 	if (buf->overwrite)
 		return true;
 

@@ -31,6 +31,7 @@
 #ifndef _INTEL_PT_LAYOUT_H
 #define _INTEL_PT_LAYOUT_H
 
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "regs.h"
@@ -88,16 +89,18 @@ static inline unsigned int pt_region_at(const struct pt_layout *layout,
 }
 
 /**
- * pt_offset_at - where in its region a position is
+ * pt_offset_in - where in its region a position is
  * @layout: of the area
+ * @region: of the position, from pt_region_at()
  * @position: any
  *
  * Return: bytes
  */
-static inline u64 pt_offset_at(const struct pt_layout *layout, u64 position)
+static inline u64 pt_offset_in(const struct pt_layout *layout,
+			       unsigned int region, u64 position)
 {
 	return (position & (pt_area_size(layout) - 1)) -
-	       pt_region_start(layout, pt_region_at(layout, position));
+	       pt_region_start(layout, region);
 }
 
 /**
@@ -127,18 +130,18 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 				  u64 room, u64 wakeup, struct pt_marks *marks)
 {
 	unsigned int last = layout->nr - 1, region;
-	u64 tail = head + room + 1, end;
+	u64 tail = head + room + 1, byte, end;
 
 	region = pt_region_at(layout, tail);
-	marks->stop_at = tail - pt_offset_at(layout, tail);
+	marks->stop_at = tail - pt_offset_in(layout, region, tail);
 	if (marks->stop_at <= head)
 		return false;
 	marks->stop = region ? region - 1 : last;
 
-	if (wakeup <= head)
-		wakeup = head + 1;
-	region = pt_region_at(layout, wakeup - 1);
-	end = wakeup - 1 - pt_offset_at(layout, wakeup - 1) +
+	/* The last byte that the reader waits for, not earlier than the next. */
+	byte = max(wakeup, head + 1) - 1;
+	region = pt_region_at(layout, byte);
+	end = byte - pt_offset_in(layout, region, byte) +
 	      pt_region_size(layout, region);
 	if (end >= marks->stop_at) {
 		region = marks->stop ? marks->stop - 1 : last;

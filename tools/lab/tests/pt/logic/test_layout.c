@@ -133,7 +133,7 @@ static void check_positions(const struct pt_layout *layout, u64 base)
 		position = near(base, n);
 		region = slow_region_at(layout, position);
 		EXPECT(pt_region_at(layout, position) == region);
-		EXPECT(pt_offset_at(layout, position) ==
+		EXPECT(pt_offset_in(layout, region, position) ==
 		       position % size_of(layout) - layout->first[region] * PAGE);
 	}
 }
@@ -215,7 +215,7 @@ static void test_large(void)
 		EXPECT(pt_region_size(&layout, i) == region_size);
 		EXPECT(pt_region_at(&layout, 3 * size + i * region_size) == i);
 		EXPECT(pt_region_at(&layout, (i + 1) * region_size - 1) == i);
-		EXPECT(pt_offset_at(&layout, 5 * size + i * region_size + 77) == 77);
+		EXPECT(pt_offset_in(&layout, i, 5 * size + i * region_size + 77) == 77);
 	}
 	head = 2 * size + 40 * region_size + 1;
 	EXPECT(pt_place_marks(&layout, head, size - 1, head + size / 2, &marks));
