@@ -63,10 +63,9 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 	}
 
 	trace->hw.state |= PERF_HES_STOPPED;
-	if (pt->handle.event != trace || !pt_take(pt)) {
-		trace->hw.state |= PERF_HES_UPTODATE;
+	/* Without a transaction all that it wrote has been told already. */
+	if (pt->handle.event != trace || !pt_take(pt))
 		return;
-	}
 
 	/* In overwrite mode it may be sampled until it is stopped for good. */
 	buf = perf_get_aux(&pt->handle);
@@ -129,6 +128,7 @@ static long pt_pmu_snapshot(struct perf_event *trace,
 	head = pt_read_head(pt);
 	/* Modulo the size of the area, which is a power of two. */
 	copied = perf_output_copy_aux(&pt->handle, record, head - size, head);
+	pt_check(pt);
 	pt_settle(pt);
 	return copied;
 }

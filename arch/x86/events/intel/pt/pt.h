@@ -140,6 +140,7 @@ struct pt_msrs {
  *	trace
  * @lacking: it cannot do what the others can, or this is not known yet; it is not
  *	used
+ * @looked: jiffies when IA32_RTIT_STATUS was last known
  * @resume: the event that traced when the machine went to sleep
  * @msr: what the registers hold
  *
@@ -152,6 +153,7 @@ struct pt {
 	bool				missed;
 	bool				vmx;
 	bool				lacking;
+	unsigned long			looked;
 	struct perf_event		*resume;
 	struct pt_msrs			msr;
 };
@@ -215,6 +217,7 @@ bool pt_turn(struct pt *pt);
 bool pt_begin(struct pt *pt, struct perf_event *event);
 void pt_end(struct pt *pt);
 u64 pt_read_head(struct pt *pt);
+void pt_check(struct pt *pt);
 void pt_kill(struct pt *pt);
 void pt_forget(struct pt *pt);
 

@@ -8,6 +8,7 @@
  * known: of a task that comes back to its CPU, TraceEn is cleared and set, and
  * one register is read, or two where the area has several tables.
  */
+#include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
@@ -135,6 +136,7 @@ static void pt_load(struct pt *pt, const struct pt_buffer *buf,
 	if (!(event->hw.aux_config & RTIT_CTL_TRACEEN)) {
 		perf_event_itrace_started(event);
 		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+		pt->looked = jiffies;
 	}
 	event->hw.aux_config = ctl | RTIT_CTL_TRACEEN;
 
@@ -190,16 +192,18 @@ u64 pt_read_head(struct pt *pt)
 }
 
 /*
- * Clear what keeps hardware from tracing on: an error, or that it stopped, where
- * the area was full or at a filter. After the first two the trace has a hole: the
- * count of packets is cleared as well, so that it goes on with PSB.
+ * Clear what keeps hardware from tracing on, if it is one of the @obstacles: an
+ * error, or that it stopped, where the area was full or at a filter. After the
+ * first two the trace has a hole: the count of packets is cleared as well, so that
+ * it goes on with PSB.
  */
-static void pt_rearm(struct pt *pt, bool full)
+static void pt_rearm(struct pt *pt, u64 obstacles, bool full)
 {
 	u64 status;
 
+	pt->looked = jiffies;
 	rdmsrl(MSR_IA32_RTIT_STATUS, status);
-	if (!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)))
+	if (!(status & obstacles))
 		return;
 
 	if (status & RTIT_STATUS_ERROR) {
@@ -212,17 +216,34 @@ static void pt_rearm(struct pt *pt, bool full)
 	wrmsrl(MSR_IA32_RTIT_STATUS, status);
 }
 
+/*
+ * Nothing but the status register tells of an error, which ends a trace for good.
+ * It is rare, and a look at each switch is not: so there is one in a tick.
+ */
+static bool pt_is_look_due(const struct pt *pt)
+{
+	return time_is_before_jiffies(pt->looked);
+}
+
+/**
+ * pt_check - let a trace that an error has ended go on
+ * @pt: of this CPU, BUSY, with a transaction open
+ */
+void pt_check(struct pt *pt)
+{
+	if (pt_is_look_due(pt))
+		pt_rearm(pt, RTIT_STATUS_ERROR, false);
+}
+
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
 #define PT_STOP_FILTERS	(RTIT_ADDR_STOP * 0x1111ULL << RTIT_CTL_ADDR0_OFFSET)
 
-/*
- * Whether hardware may be unable to go on. If it has written something, and does
- * not stop at filters, it is able to; an error, which ends a trace for good, is
- * seen the next time at the latest.
- */
-static bool pt_may_need_rearm(const struct pt *pt, bool moved)
+/* The area goes to its reader: hardware may be unable to go on in the next one. */
+static void pt_prepare_next(struct pt *pt, bool moved, bool full)
 {
-	return !moved || pt->handle.event->hw.aux_config & PT_STOP_FILTERS;
+	if (full || !moved || pt_is_look_due(pt) ||
+	    pt->handle.event->hw.aux_config & PT_STOP_FILTERS)
+		pt_rearm(pt, RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED, full);
 }
 
 /*
@@ -251,8 +272,7 @@ static u64 pt_measure(struct pt *pt, struct pt_buffer *buf, u64 now)
 
 	if (full)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
-	if (full || pt_may_need_rearm(pt, written))
-		pt_rearm(pt, full);
+	pt_prepare_next(pt, written, full);
 	return full ? written : pt_pad_region(buf, written);
 }
 
@@ -263,8 +283,7 @@ static u64 pt_measure_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
 
 	/* The end of the area is its begin. */
 	now &= size - 1;
-	if (pt_may_need_rearm(pt, now != (buf->head & (size - 1))))
-		pt_rearm(pt, false);
+	pt_prepare_next(pt, now != (buf->head & (size - 1)), false);
 	pt->handle.head = now;
 	return size;
 }
@@ -349,5 +368,7 @@ void pt_forget(struct pt *pt)
 {
 	/* None of them holds that, nor can: it is no address, and no mask. */
 	memset(&pt->msr, 0x80, sizeof(pt->msr));
+	/* But these, which are as after reset. */
 	pt->msr.ctl = 0;
+	pt->looked = jiffies;
 }

@@ -29,9 +29,14 @@
 
 static struct hw cpus[SHIM_CPUS];
 
+struct hw *hw_of(int cpu)
+{
+	return &cpus[cpu];
+}
+
 struct hw *hw_this(void)
 {
-	return &cpus[shim_cpu];
+	return hw_of(shim_cpu);
 }
 
 void hw_reset_cpu(int cpu)

@@ -25,8 +25,9 @@ struct hw {
 	unsigned int reads, writes;
 };
 
-/* That of the CPU that runs. */
+/* That of the CPU that runs, and of any. */
 struct hw *hw_this(void);
+struct hw *hw_of(int cpu);
 void hw_reset(void);
 void hw_reset_cpu(int cpu);
 

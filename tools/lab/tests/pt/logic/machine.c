@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/syscore_ops.h>
 
 #include <asm/cpu_device_id.h>
@@ -23,9 +24,12 @@
 #include "pt.h"
 
 int shim_cpu;
+/* Soon it begins anew, as in the kernel. */
+unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
 bool machine_vmx_pt, machine_broadwell;
 unsigned int machine_warnings;
+int machine_tracing_cpu = -1;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
 /* sysfs.c is not tested here. */
 const struct attribute_group *pt_attr_groups[1];
@@ -80,6 +84,8 @@ int machine_boot_as_is(u64 memory)
 	memset(&pt_pmu, 0, sizeof(pt_pmu));
 	memset(pt_cpu, 0, sizeof(pt_cpu));
 	memset(startup, 0, sizeof(startup));
+	if (machine_tracing_cpu >= 0)
+		hw_of(machine_tracing_cpu)->ctl = RTIT_CTL_TRACEEN;
 	shim_cpu = 0;
 	return shim_initcall();
 }
@@ -139,7 +145,8 @@ int cpuhp_setup_state(enum cpuhp_state state, const char *name,
 		ret = callback(cpu);
 	}
 	shim_cpu = 0;
-	return ret;
+	/* Of a state that was made for it, its number. */
+	return ret ?: SHIM_CPUHP_STATES + state;
 }
 
 int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int wait)

@@ -5,8 +5,11 @@
  */
 #include <string.h>
 
+#include <linux/jiffies.h>
+
 #include <asm/intel_pt.h>
 #include <asm/msr.h>
+#include <asm/processor.h>
 #include <asm/perf_event.h>
 
 #include "perf_event.h"
@@ -56,10 +59,19 @@ static void test_machines(void)
 
 	EXPECT(!machine_boot(&caps, MEMORY));
 	EXPECT(capabilities() == PERF_PMU_CAP_AUX_PREFER_LARGE);
+	EXPECT(!(~pt_pmu.pmu.capabilities & (PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE |
+					     PERF_PMU_CAP_AUX_PAUSE)));
 	EXPECT(pt_pmu.max_nonturbo_ratio == 0x2a);
 	EXPECT(pt_pmu.tsc_art_num == 250 && pt_pmu.tsc_art_den == 2);
 	EXPECT(intel_pt_validate_hw_cap(PT_CAP_psb_periods) == 0x3f);
 	EXPECT(intel_pt_validate_cap(caps.word, PT_CAP_mtc_periods) == 0x249);
+
+	/* The last leaf that it has is that of the ratios; or it ends before. */
+	boot_cpu_data.cpuid_level = 0x15;
+	EXPECT(!machine_boot(&caps, MEMORY) && pt_pmu.tsc_art_num == 250);
+	boot_cpu_data.cpuid_level = 0x14;
+	EXPECT(!machine_boot(&caps, MEMORY) && !pt_pmu.tsc_art_num);
+	boot_cpu_data.cpuid_level = 0x16;
 
 	caps_clear(&caps, PT_CAP_topa_multiple_entries);
 	EXPECT(!machine_boot(&caps, MEMORY) && capabilities() == PERF_PMU_CAP_AUX_NO_SG);
@@ -70,6 +82,20 @@ static void test_machines(void)
 	caps_clear(&none, PT_CAP_single_range_output);
 	EXPECT(machine_boot(&none, MEMORY) == -ENODEV);
 	verdict("driver: machines that can write to memory, and one that cannot");
+}
+
+/* A firmware or a kernel before this one traces, on one of the CPUs. */
+static void test_in_use(void)
+{
+	for (int cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		machine_caps[0] = machine_caps[1] = caps_all();
+		machine_tracing_cpu = cpu;
+		machine_warnings = 0;
+		EXPECT(machine_boot_as_is(MEMORY) == -EBUSY && machine_warnings == 1);
+		EXPECT(hw_of(cpu)->ctl == RTIT_CTL_TRACEEN);
+	}
+	machine_tracing_cpu = -1;
+	verdict("driver: somebody else traces");
 }
 
 static void test_unlike(void)
@@ -140,6 +166,29 @@ static void test_exclusive(void)
 	verdict("driver: one event at a time");
 }
 
+/* Throttled, say: stopped and started where it is, with and without an update. */
+static void test_stop_start(bool overwrite)
+{
+	static const int UPDATE[] = { 0, PERF_EF_UPDATE };
+
+	begin(overwrite);
+	for (int i = 0; i < 2 * ARRAY_SIZE(UPDATE); i++) {
+		hw_output(100);
+		pt_pmu.pmu.stop(&trace.event, UPDATE[i / 2]);
+		EXPECT(trace.event.hw.state & PERF_HES_STOPPED && !hw_enabled());
+		core_check(&trace);
+		/* Its newest data can be had until it is told of them. */
+		if (overwrite)
+			EXPECT(trace_sample(&trace, 50) == (UPDATE[i / 2] ? 0 : 50));
+		pt_pmu.pmu.start(&trace.event, 0);
+		EXPECT(!trace.event.hw.state && hw_runs());
+		core_check(&trace);
+	}
+	end();
+	EXPECT(!hw_enabled());
+	verdict("driver: stopped and started%s", overwrite ? ", newest data win" : "");
+}
+
 static void test_hotplug(void)
 {
 	struct pt_caps caps = caps_all();
@@ -161,8 +210,14 @@ static void test_hotplug(void)
 	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
 	trace_out(&trace);
 
-	/* Another one comes, which can do less. */
+	/* It is known which CPU an event is for. */
 	shim_cpu = 0;
+	per_cpu(pt_cpu, 0).lacking = true;
+	trace.event.cpu = 0;
+	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENODEV);
+	per_cpu(pt_cpu, 0).lacking = false;
+
+	/* Another one comes, which can do less. */
 	machine_cpu_down(1);
 	caps_clear(&machine_caps[1], PT_CAP_mtc);
 	machine_cpu_up(1, SHIM_CPUHP_STATES);
@@ -195,6 +250,20 @@ static void test_sleep(void)
 	EXPECT(!hw_enabled());
 	core_check(&trace);
 	EXPECT(!trace_in(&trace) && hw_output(50) == 50);
+	end();
+
+	/* Stopped before, it stays so; and what was, does not come back the next time. */
+	begin(true);
+	machine_sleep();
+	machine_wake();
+	trace_out(&trace);
+	machine_wake();
+	EXPECT(!hw_enabled());
+	EXPECT(!trace_in(&trace));
+	pt_pmu.pmu.stop(&trace.event, 0);
+	machine_sleep();
+	machine_wake();
+	EXPECT(!hw_enabled() && trace.event.hw.state & PERF_HES_STOPPED);
 	end();
 	verdict("driver: sleep");
 }
@@ -263,6 +332,70 @@ static void test_errors(bool overwrite)
 	EXPECT(!trace_in(&trace));
 	end();
 	verdict("driver: errors and stops of hardware%s", overwrite ? ", newest data win" : "");
+}
+
+/*
+ * Hardware has written, and then nothing any more: in a trace that goes on for long
+ * this is found by whoever stops it first. Where many do, one in a tick looks.
+ */
+static void test_late_errors(bool overwrite)
+{
+	begin(overwrite);
+	hw_output(100);
+	hw_this()->status |= RTIT_STATUS_ERROR;
+	jiffies++;
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+
+	EXPECT(!trace_in(&trace) && hw_output(100));
+	hw_this()->status |= RTIT_STATUS_ERROR;
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags && !trace_in(&trace) && !hw_output(100));
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: errors after some data%s", overwrite ? ", newest data win" : "");
+}
+
+/* On a CPU where nothing has been traced before */
+static void test_errors_elsewhere(void)
+{
+	begin(false);
+	hw_output(100);
+	trace_out(&trace);
+	shim_cpu = 1;
+	EXPECT(!trace_in(&trace) && hw_output(100));
+	hw_this()->status |= RTIT_STATUS_ERROR;
+	jiffies++;
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+	shim_cpu = 0;
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: errors on another CPU");
+}
+
+/* Samples alone look as well; but a filter's stop is not for them to end. */
+static void test_sampled_errors(void)
+{
+	const u64 count = 77UL << 32;
+
+	begin(true);
+	hw_output(100);
+	hw_this()->status = RTIT_STATUS_ERROR | count;
+	EXPECT(trace_sample(&trace, 50) == 50 && !hw_runs());
+	jiffies++;
+	EXPECT(trace_sample(&trace, 50) == 50 && hw_runs() && !hw_this()->status);
+	hw_this()->status = RTIT_STATUS_STOPPED | count;
+	jiffies++;
+	EXPECT(trace_sample(&trace, 50) == 50);
+	EXPECT(hw_this()->status == (RTIT_STATUS_STOPPED | count));
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: errors between samples");
 }
 
 /* No room, or none up to the end of a region: the event is disabled, until there is. */
@@ -359,14 +492,21 @@ static void test_kill(void)
 void test_driver(void)
 {
 	test_machines();
+	test_in_use();
 	test_unlike();
 	test_init();
 	test_exclusive();
+	test_stop_start(false);
+	test_stop_start(true);
 	test_hotplug();
 	test_sleep();
 	test_vmx();
 	test_errors(false);
 	test_errors(true);
+	test_late_errors(false);
+	test_late_errors(true);
+	test_errors_elsewhere();
+	test_sampled_errors();
 	test_no_room();
 	test_padding();
 	test_stale_pmi();

@@ -5,6 +5,7 @@
  * core.c looks at each byte: none is overwritten before it was read, and the
  * reader finds what was written.
  */
+#include <linux/jiffies.h>
 #include <linux/smp.h>
 
 #include "perf_event.h"
@@ -172,6 +173,7 @@ static void step(void)
 {
 	unsigned int before = trace.rb.aux.transactions;
 
+	jiffies += !random_below(10);
 	nmi_arm(tick, nmi);
 	switch (random_below(8)) {
 	case 0:

@@ -2,6 +2,7 @@
 /* How often registers are accessed: most of what tracing costs at a task switch. */
 #include <string.h>
 
+#include <linux/jiffies.h>
 #include <linux/smp.h>
 
 #include "check.h"
@@ -116,6 +117,48 @@ static void test_others(void)
 	end(&first);
 }
 
+/* Once in a tick somebody looks whether hardware had an error. */
+static void test_tick(bool sampled)
+{
+	begin(4, true);
+	for (int i = 0; i < 2; i++) {
+		jiffies++;
+		count();
+		if (sampled) {
+			trace_sample(&first, 100);
+		} else {
+			trace_out(&first);
+			EXPECT(!trace_in(&first));
+		}
+		EXPECT(hw_this()->writes == 2 && hw_this()->reads == 2);
+		hw_output(100);
+		count();
+		trace_out(&first);
+		EXPECT(!trace_in(&first));
+		hw_output(100);
+	}
+	counted(2, 1, sampled ? "the first sample of a tick has one read more, then" :
+				"the first switch of a tick has one read more, then");
+	trace_out(&first);
+	end(&first);
+}
+
+/* Of a trace that is new, all is known. */
+static void test_new_trace(void)
+{
+	begin(4, false);
+	trace_out(&first);
+	open_trace(&second, 4, false);
+	jiffies++;
+	EXPECT(!trace_in(&second));
+	hw_output(50);
+	count();
+	trace_out(&second);
+	counted(1, 1, "the end of a new trace");
+	end(&first);
+	end(&second);
+}
+
 static void test_pmi(void)
 {
 	begin(4, false);
@@ -137,5 +180,8 @@ void test_switch(void)
 	test_nothing(true);
 	test_other_task();
 	test_others();
+	test_tick(false);
+	test_tick(true);
+	test_new_trace();
 	test_pmi();
 }
