@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The user-space tests of the AUX area's arithmetic: results, random numbers. */
+/* The user-space tests of the AUX area's arithmetic. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -8,10 +8,8 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+#include "chance.h"
 #include "points.h"
-
-/* A random number below @limit, which is not 0; the same ones in each run. */
-u64 random_below(u64 limit);
 
 void test_tables(void);
 /* @steps transactions in each setting. */

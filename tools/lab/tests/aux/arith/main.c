@@ -13,22 +13,11 @@
 #define DEFAULT_SEED	1
 #define USAGE		"arith [STEPS [SEED]]"
 
-static u64 random_state;
-
-/* Marsaglia's xorshift64*. */
-u64 random_below(u64 limit)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (random_state * 0x2545f4914f6cdd1dUL >> 16) % limit;
-}
-
 int main(int argc, char **argv)
 {
 	u64 steps = argc > 1 ? number(argv[1], USAGE) : DEFAULT_STEPS;
 
-	random_state = argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED;
+	random_begin(argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED);
 	test_tables();
 	test_models(steps);
 	return end_points();

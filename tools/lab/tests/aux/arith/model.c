@@ -125,19 +125,6 @@ static void log_range(struct ring *r, const struct perf_aux_range *range, bool r
 	memset(backlog, 0, sizeof(*backlog));
 }
 
-static u64 up_to(u64 limit)
-{
-	/* The ends are where faults are. */
-	switch (random_below(8)) {
-	case 0:
-		return 0;
-	case 1:
-		return limit;
-	default:
-		return random_below(limit + 1);
-	}
-}
-
 /* One transaction: perhaps padding, then data, then a record. */
 static void transact(struct ring *r)
 {
@@ -150,11 +137,11 @@ static void transact(struct ring *r)
 		blame(r, "the room is not the number of free cells but one");
 
 	/* Padding alone must not fill the area: the reader waits for a record. */
-	pad = random_below(4) || !room ? 0 : up_to(room <= 16 ? room - 1 : 16);
+	pad = random_below(4) || !room ? 0 : random_up_to(room <= 16 ? room - 1 : 16);
 	put_bytes(r, pad, true);
 
 	range.offset = a->head;
-	range.size = up_to(room - pad);
+	range.size = random_up_to(room - pad);
 	if (pad && room < a->size / 2 && !range.size)
 		range.size = 1;
 	range.flags = random_below(16) ? 0 : 1UL << random_below(4);
@@ -166,7 +153,7 @@ static void transact(struct ring *r)
 
 static void consume(struct ring *r)
 {
-	u64 count = up_to(r->told - r->area.tail);
+	u64 count = random_up_to(r->told - r->area.tail);
 
 	if (r->told - r->area.tail > r->area.size)
 		blame(r, "the reader is told of more than an area");
@@ -217,14 +204,14 @@ static void check_counts(const char *name, u64 size, u32 requested, u64 want, u6
 
 	for (u64 step = 0; good && (step < steps || a.head < 5 * GIB); step++) {
 		u64 room = perf_aux_room(a.head, a.tail, size);
-		u64 count = up_to(room);
+		u64 count = random_up_to(room);
 
 		good = room == size - 1 - (a.head - a.tail);
 		wanted += (a.head + count) / want > a.head / want;
 		a.head += count;
 		wakeups += perf_aux_crossed(a.head, &a.mark, a.watermark);
 		good = good && wakeups == wanted && a.mark == a.head / want * want;
-		a.tail += up_to(a.head - a.tail);
+		a.tail += random_up_to(a.head - a.tail);
 	}
 	point(good, "counts: %s: %lu MiB, %lu wakeups, %lu wanted", name, a.head >> 20, wakeups,
 	      wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The user-space tests of the Intel PT driver: results, random numbers. */
+/* The user-space tests of the Intel PT driver: results. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -8,12 +8,8 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+#include "chance.h"
 #include "points.h"
-
-/* A random number below @limit, which is not 0; the same ones in each run. */
-u64 random_below(u64 limit);
-/* The same, where 0 and @limit itself are frequent. */
-u64 random_up_to(u64 limit);
 
 /* Something is wrong; the first of a test is what counts. */
 void __attribute__((format(printf, 1, 2))) blame(const char *format, ...);

@@ -17,29 +17,7 @@
 #define DEFAULT_SEED	1
 #define USAGE		"logic [STEPS [SEED]]"
 
-static u64 random_state;
 static char fault[256];
-
-/* Marsaglia's xorshift64*. */
-u64 random_below(u64 limit)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (random_state * 0x2545f4914f6cdd1dUL >> 16) % limit;
-}
-
-u64 random_up_to(u64 limit)
-{
-	switch (random_below(8)) {
-	case 0:
-		return 0;
-	case 1:
-		return limit;
-	default:
-		return random_below(limit + 1);
-	}
-}
 
 /* No test takes that many seconds of processor time; a driver that hangs would. */
 static long patience;
@@ -90,7 +68,7 @@ int main(int argc, char **argv)
 	wind_up();
 	/* Who reads this may not want to wait for the end. */
 	setlinebuf(stdout);
-	random_state = argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED;
+	random_begin(argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED);
 	test_caps();
 	test_config();
 	test_filter();
