@@ -2,6 +2,7 @@
 """Tables of what the stock kernel and ours cost, for benchmarks that run in guests."""
 
 import subprocess
+import sys
 from dataclasses import dataclass
 
 import paths
@@ -79,3 +80,17 @@ def print_table(title, rows, results, digits=0):
             _print_row(row, results, digits)
         else:
             print(f"\n{row.label}")
+
+
+def run(name, title, rows, build, options=(), digits=0):
+    """A whole benchmark; BUILD makes, with a log file, each kernel's command. The exit status."""
+    try:
+        with ui.step(f"{name}: build"):
+            commands = build(paths.log_file(f"bench-{name}"))
+        print_table(title, rows, measure(name, commands, options), digits)
+    except LabError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 1
+    return 0

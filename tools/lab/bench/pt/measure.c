@@ -199,29 +199,31 @@ static int faulting(struct aux_event *trace, __u32 aux_bytes, __u32 action)
 	return fd;
 }
 
-static void fault(char *page)
+/* What a fault takes of which the trace is told. */
+static void faults(const char *name, struct aux_event *trace, char *page)
 {
-	if (madvise(page, aux_page_size(), MADV_DONTNEED))
-		err(1, "madvise");
-	*page = 1;
+	__u64 before[KINDS];
+	unsigned int i;
+
+	aux_enable(trace);
+	count(before);
+	for (i = 0; i < TIMES; i++) {
+		trace->page->data_tail = trace->page->data_head;
+		if (madvise(page, aux_page_size(), MADV_DONTNEED))
+			err(1, "madvise");
+		*page = 1;
+	}
+	print_accesses(name, before, TIMES);
 }
 
 static void samples(char *page)
 {
 	struct aux_event trace;
-	__u64 before[KINDS];
-	unsigned int i;
 	int sampler;
 
 	begin(&trace, 0, MiB, PROT_READ);
 	sampler = faulting(&trace, 4096, 0);
-	aux_enable(&trace);
-	count(before);
-	for (i = 0; i < TIMES; i++) {
-		trace.page->data_tail = trace.page->data_head;
-		fault(page);
-	}
-	print_accesses("sample", before, TIMES);
+	faults("sample", &trace, page);
 	close(sampler);
 	aux_close(&trace);
 }
@@ -230,20 +232,12 @@ static void samples(char *page)
 static void pauses(char *page)
 {
 	struct aux_event trace;
-	__u64 before[KINDS];
 	int pause, resume;
-	unsigned int i;
 
 	begin(&trace, 0, MiB, PROT_READ | PROT_WRITE);
 	pause = faulting(&trace, 0, AUX_PAUSE);
 	resume = faulting(&trace, 0, AUX_RESUME);
-	aux_enable(&trace);
-	count(before);
-	for (i = 0; i < TIMES; i++) {
-		trace.page->data_tail = trace.page->data_head;
-		fault(page);
-	}
-	print_accesses("pause", before, TIMES);
+	faults("pause", &trace, page);
 	close(pause);
 	close(resume);
 	aux_close(&trace);
