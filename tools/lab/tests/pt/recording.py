@@ -82,6 +82,16 @@ def guest(script, directory, *options, timeout=300):
                           stdin=subprocess.DEVNULL, check=False)
 
 
+def shown(text, word):
+    """The lines of a script's output that start with a word, as {second word: rest}."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split(None, 2)
+        if words and words[0] == word:
+            found[words[1]] = words[2] if len(words) > 2 else ""
+    return found
+
+
 def record_all(recordings, directory, *options, timeout=300):
     """Make all recordings in one guest; each leaves NAME.data and NAME.log."""
     lines = [f"cd {directory}", f"export PERF='perf --buildid-dir {directory}/buildid'"]

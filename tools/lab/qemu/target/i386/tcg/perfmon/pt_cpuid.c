@@ -86,10 +86,21 @@ bool pt_encodings_valid(CPUX86State *env, uint64_t ctl)
            pt_encoding_valid(psb, PT_PSB_BITMAP);
 }
 
+/* What kernels meet that look at one CPU only, where there are others. */
+static void pt_be_small_core(PTConfig *pt)
+{
+    pt->ptwrite = false;
+    pt->powerev = false;
+    pt->ranges = MIN(pt->ranges, 1);
+}
+
 bool pt_config_check(X86CPU *cpu, Error **errp)
 {
-    const PTConfig *pt = &cpu->pt;
+    PTConfig *pt = &cpu->pt;
 
+    if (pt->hybrid && cpu->apic_id & 1) {
+        pt_be_small_core(pt);
+    }
     if (pt->ranges > PT_RANGES_MAX) {
         error_setg(errp, "x-pt-ranges=%u: at most %u address ranges",
                    pt->ranges, PT_RANGES_MAX);

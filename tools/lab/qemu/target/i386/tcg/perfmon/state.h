@@ -113,6 +113,7 @@ typedef struct PTState {
  * @ovf_every: force an overflow each so many bytes of packets, 0: never
  * @corrupt_at: falsify the so many-th TNT or TIP packet, 0: none
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
+ * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @pmi_timer: for it
  */
 typedef struct PTConfig {
@@ -133,6 +134,7 @@ typedef struct PTConfig {
     uint64_t ovf_every;
     uint64_t corrupt_at;
     uint64_t pmi_delay;
+    bool hybrid;
     struct QEMUTimer *pmi_timer;
 } PTConfig;
 
@@ -153,6 +155,7 @@ typedef struct PTConfig {
     DEFINE_PROP_BOOL("x-pt-lip", X86CPU, pt.lip, false),                    \
     DEFINE_PROP_UINT64("x-pt-ovf-every", X86CPU, pt.ovf_every, 0),          \
     DEFINE_PROP_UINT64("x-pt-corrupt-at", X86CPU, pt.corrupt_at, 0),        \
-    DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0)
+    DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
+    DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false)
 
 #endif
