@@ -28,6 +28,7 @@
 /* IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B */
 #define RTIT_MSRS	"msr >= 0x560 && msr <= 0x587"
 
+#define PROCESS_TERM	"/sys/bus/event_source/devices/intel_pt/format/process"
 #define TRACING		"/sys/kernel/tracing/instances"
 
 /* Accesses to registers; each kind has a trace buffer, which counts them. */
@@ -128,10 +129,27 @@ static void ping_pong(int to, int from)
 			err(1, "ping-pong");
 }
 
-/* A round is one switch out of this task and one back into it. */
-static void switches(const char *name, size_t area, bool both)
+/* The trace of this process that costs least at a switch. */
+static void begin_process(struct aux_event *event, size_t area)
 {
-	struct aux_event own, partners;
+	struct perf_event_attr attr;
+
+	if (access(PROCESS_TERM, F_OK)) {
+		begin(event, 0, area, PROT_READ | PROT_WRITE);
+		return;
+	}
+	aux_attr(&attr);
+	attr.config1 = getpid();
+	*event = (struct aux_event){ .fd = aux_open(&attr, -1, 0) };
+	if (event->fd < 0)
+		err(1, "an event of the process %d", getpid());
+	if (aux_map_data(event, DATA_PAGES) || aux_map_area(event, area, PROT_READ | PROT_WRITE))
+		errx(1, "no buffer of %zu bytes", area);
+}
+
+/* A round is one switch out of this task and one back into it; both may be traced. */
+static void rounds(const char *name, struct aux_event *own, struct aux_event *partners)
+{
 	int there[2], back[2];
 	__u64 before[KINDS];
 	pid_t pid;
@@ -139,23 +157,36 @@ static void switches(const char *name, size_t area, bool both)
 	if (pipe2(there, O_CLOEXEC) || pipe2(back, O_CLOEXEC))
 		err(1, "pipe");
 	pid = echo(there[0], back[1]);
-	begin(&own, 0, area, PROT_READ | PROT_WRITE);
-	if (both)
-		begin(&partners, pid, area, PROT_READ | PROT_WRITE);
-	aux_enable(&own);
-	if (both)
-		aux_enable(&partners);
+	if (partners)
+		begin(partners, pid, MiB, PROT_READ | PROT_WRITE);
+	aux_enable(own);
+	if (partners)
+		aux_enable(partners);
 	ping_pong(there[1], back[0]);
 	count(before);
 	ping_pong(there[1], back[0]);
 	print_accesses(name, before, ROUNDS);
-	if (!aux_head(&own))
+	/* Of an event that is never stopped nothing may have been told yet. */
+	if (aux_disable(own) || !aux_head(own))
 		errx(1, "%s: nothing was traced", name);
-	if (both)
-		aux_close(&partners);
-	aux_close(&own);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+static void switches(void)
+{
+	struct aux_event own, partners;
+
+	begin(&own, 0, MiB, PROT_READ | PROT_WRITE);
+	rounds("switch", &own, NULL);
+	aux_close(&own);
+	begin(&own, 0, MiB, PROT_READ | PROT_WRITE);
+	rounds("both", &own, &partners);
+	aux_close(&partners);
+	aux_close(&own);
+	begin_process(&own, MiB);
+	rounds("process", &own, NULL);
+	aux_close(&own);
 }
 
 /* A running event gets another filter. */
@@ -289,8 +320,7 @@ int main(void)
 	for (kind = 0; kind < KINDS; kind++)
 		trace_kind(KIND[kind]);
 
-	switches("switch", MiB, false);
-	switches("both", MiB, true);
+	switches();
 	samples(page);
 	pauses(page);
 	filter_changes();

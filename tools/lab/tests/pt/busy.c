@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program with many kinds of branches, to be traced: busy ROUNDS. It checks its own results.
+ * A program with many kinds of branches, to be traced: busy ROUNDS [PAUSE], which is how many
+ * microseconds it sleeps after each. It checks its own results.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WORDS 512
 
@@ -62,6 +64,7 @@ static unsigned int __attribute__((noinline)) dispatch(unsigned int x)
 int main(int argc, char **argv)
 {
 	unsigned int rounds = argc > 1 ? atoi(argv[1]) : 1, sum = 0;
+	unsigned int pause = argc > 2 ? atoi(argv[2]) : 0;
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		if (fib(12) != 144)
@@ -69,6 +72,8 @@ int main(int argc, char **argv)
 		shuffle(i);
 		sort();
 		sum += dispatch(i);
+		if (pause)
+			usleep(pause);
 	}
 	printf("%u\n", sum);
 	return 0;

@@ -123,7 +123,7 @@ class Decoded:
     blind: int
 
 
-def _script(data, directory, itrace, *fields):
+def script(data, directory, itrace, *fields):
     command = [PERF, "--buildid-dir", f"{directory}/buildid", "script", "-i", str(data),
                f"--itrace={itrace}", *fields]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -136,9 +136,9 @@ def decode(number, directory):
     if not data.exists():
         log = directory / f"{number}.log"
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
-    text = _script(data, directory, "e")
+    text = script(data, directory, "e")
     errors = [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(text)]
-    branches = sum(1 for line in _script(data, directory, "b", "-Fip,addr").splitlines()
+    branches = sum(1 for line in script(data, directory, "b", "-Fip,addr").splitlines()
                    if line and "=>" in line)
     summary = perfdata.summarize(data)
     return Decoded(branches, errors, summary.lost(), summary.trace_bytes, summary.gaps,

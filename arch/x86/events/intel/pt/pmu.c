@@ -136,6 +136,7 @@ static long pt_pmu_snapshot(struct perf_event *trace,
 static void pt_pmu_destroy(struct perf_event *trace)
 {
 	pt_filters_free(trace);
+	pt_process_clear(trace);
 	x86_del_exclusive(x86_lbr_exclusive_pt);
 }
 
@@ -160,7 +161,10 @@ static int pt_pmu_init(struct perf_event *trace)
 	if (x86_add_exclusive(x86_lbr_exclusive_pt))
 		return -EBUSY;
 	ret = pt_filters_alloc(trace);
+	if (!ret)
+		ret = pt_process_set(trace);
 	if (ret) {
+		pt_filters_free(trace);
 		x86_del_exclusive(x86_lbr_exclusive_pt);
 		return ret;
 	}

@@ -118,6 +118,7 @@ enum pt_state {
  * @ctl: IA32_RTIT_CTL
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @cr3: IA32_RTIT_CR3_MATCH
  * @a: IA32_RTIT_ADDRn_A
  * @b: IA32_RTIT_ADDRn_B
  *
@@ -127,6 +128,7 @@ struct pt_msrs {
 	u64	ctl;
 	u64	base;
 	u64	ptrs;
+	u64	cr3;
 	u64	a[PT_MAX_RANGES];
 	u64	b[PT_MAX_RANGES];
 };
@@ -209,6 +211,11 @@ int pt_filters_alloc(struct perf_event *event);
 void pt_filters_free(struct perf_event *event);
 int pt_filters_validate(struct list_head *filters);
 void pt_filters_sync(struct perf_event *event);
+
+/* process.c */
+int pt_process_set(struct perf_event *event);
+void pt_process_clear(struct perf_event *event);
+u64 pt_process_cr3(const struct perf_event *event);
 
 /* run.c */
 bool pt_take(struct pt *pt);

@@ -132,6 +132,9 @@ static void pt_load(struct pt *pt, const struct pt_buffer *buf,
 				 &pt->msr.b[i]);
 		}
 	}
+	if (ctl & RTIT_CTL_CR3EN)
+		pt_write(MSR_IA32_RTIT_CR3_MATCH, pt_process_cr3(event),
+			 &pt->msr.cr3);
 	/* Of a new trace, packets are counted from 0: then it begins with PSB. */
 	if (!(event->hw.aux_config & RTIT_CTL_TRACEEN)) {
 		perf_event_itrace_started(event);

@@ -34,7 +34,7 @@ static const struct attribute_group pt_caps_group = {
 
 struct pt_term_attr {
 	struct device_attribute	attr;
-	const char		*bits;
+	const char		*place;
 };
 
 static ssize_t pt_term_show(struct device *dev, struct device_attribute *file,
@@ -42,28 +42,29 @@ static ssize_t pt_term_show(struct device *dev, struct device_attribute *file,
 {
 	struct pt_term_attr *term = container_of(file, struct pt_term_attr, attr);
 
-	return sysfs_emit(page, "config:%s\n", term->bits);
+	return sysfs_emit(page, "%s\n", term->place);
 }
 
-#define PT_TERM(_name, _bits) \
-	{ .attr = __ATTR(_name, 0444, pt_term_show, NULL), .bits = _bits }
+#define PT_TERM(_name, _place) \
+	{ .attr = __ATTR(_name, 0444, pt_term_show, NULL), .place = _place }
 
-/* Bits of perf_event_attr::config; see config.h for the first of them. */
+/* Bits of perf_event_attr; see config.h for the first of them. */
 static struct pt_term_attr pt_term_files[] = {
-	PT_TERM(pt,		"0"),
-	PT_TERM(cyc,		"1"),
-	PT_TERM(pwr_evt,	"4"),
-	PT_TERM(fup_on_ptw,	"5"),
-	PT_TERM(mtc,		"9"),
-	PT_TERM(tsc,		"10"),
-	PT_TERM(noretcomp,	"11"),
-	PT_TERM(ptw,		"12"),
-	PT_TERM(branch,		"13"),
-	PT_TERM(mtc_period,	"14-17"),
-	PT_TERM(cyc_thresh,	"19-22"),
-	PT_TERM(psb_period,	"24-27"),
-	PT_TERM(event,		"31"),
-	PT_TERM(notnt,		"55"),
+	PT_TERM(pt,		"config:0"),
+	PT_TERM(cyc,		"config:1"),
+	PT_TERM(pwr_evt,	"config:4"),
+	PT_TERM(fup_on_ptw,	"config:5"),
+	PT_TERM(mtc,		"config:9"),
+	PT_TERM(tsc,		"config:10"),
+	PT_TERM(noretcomp,	"config:11"),
+	PT_TERM(ptw,		"config:12"),
+	PT_TERM(branch,		"config:13"),
+	PT_TERM(mtc_period,	"config:14-17"),
+	PT_TERM(cyc_thresh,	"config:19-22"),
+	PT_TERM(psb_period,	"config:24-27"),
+	PT_TERM(event,		"config:31"),
+	PT_TERM(notnt,		"config:55"),
+	PT_TERM(process,	"config1:0-31"),
 };
 
 static struct attribute *pt_term_attrs[ARRAY_SIZE(pt_term_files) + 1];

@@ -27,6 +27,7 @@ void test_config(void);
 void test_layout(void);
 void test_buffer(void);
 void test_filter(void);
+void test_process(void);
 void test_driver(void);
 void test_switch(void);
 /* @steps of the driver in each setting. */

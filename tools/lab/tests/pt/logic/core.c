@@ -228,10 +228,9 @@ void x86_del_exclusive(unsigned int what)
 	EXPECT(exclusive-- > 0);
 }
 
-int trace_init(struct trace *trace, u64 config)
+void trace_prepare(struct trace *trace, u64 config)
 {
 	struct perf_event *event = &trace->event;
-	int ret, had = exclusive;
 
 	memset(trace, 0, sizeof(*trace));
 	event->attr.type = pt_pmu.pmu.type;
@@ -241,9 +240,20 @@ int trace_init(struct trace *trace, u64 config)
 	event->addr_filters.list.next = &event->addr_filters.list;
 	event->addr_filters.list.prev = &event->addr_filters.list;
 	event->addr_filter_ranges = trace->ranges;
-	ret = pt_pmu.pmu.event_init(event);
+}
+
+int trace_open(struct trace *trace)
+{
+	int had = exclusive, ret = pt_pmu.pmu.event_init(&trace->event);
+
 	EXPECT(exclusive == had + !ret);
 	return ret;
+}
+
+int trace_init(struct trace *trace, u64 config)
+{
+	trace_prepare(trace, config);
+	return trace_open(trace);
 }
 
 void trace_destroy(struct trace *trace)

@@ -73,7 +73,11 @@ struct trace {
 /* PT, branches and timing, user and kernel */
 #define CONFIG_PLAIN	0x2401
 
+/* What user space asks for; it may ask for more. */
+void trace_prepare(struct trace *trace, u64 config);
 /* What pmu::event_init() returns. */
+int trace_open(struct trace *trace);
+/* Both */
 int trace_init(struct trace *trace, u64 config);
 /* An area of @nr chunks; whether the driver takes it. */
 bool trace_map(struct trace *trace, const u8 *orders, unsigned int nr, bool overwrite,

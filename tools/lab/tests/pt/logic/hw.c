@@ -82,6 +82,10 @@ static u64 *hw_register(u32 msr)
 		return &hw->base;
 	case MSR_IA32_RTIT_OUTPUT_MASK:
 		return &hw->ptrs;
+	case MSR_IA32_RTIT_CR3_MATCH:
+		if (!hw_can(PT_CAP_cr3_filtering))
+			blame("#GP: there is no register %x", msr);
+		return &hw->cr3;
 	case MSR_IA32_RTIT_ADDR0_A ... MSR_IA32_RTIT_ADDR0_A + 7:
 		if (msr - MSR_IA32_RTIT_ADDR0_A >=
 		    2 * (hw_this(), machine_caps[shim_cpu].word[4] & 7))
@@ -113,6 +117,8 @@ static void hw_write_ctl(struct hw *hw, u64 value)
 	/* While it traces, all that can be changed is that it does. */
 	if (hw->ctl & value & RTIT_CTL_TRACEEN && hw->ctl != value)
 		blame("#GP: CTL changes from %lx to %lx", hw->ctl, value);
+	if (value & RTIT_CTL_CR3EN && !hw_can(PT_CAP_cr3_filtering))
+		blame("#GP: CTL %lx", value);
 	if (value & RTIT_CTL_TRACEEN && !hw_enabled()) {
 		hw_check_output(hw, value);
 		sink_enabled();

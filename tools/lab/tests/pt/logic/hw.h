@@ -11,6 +11,7 @@
  * @status: IA32_RTIT_STATUS
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @cr3: IA32_RTIT_CR3_MATCH
  * @range: IA32_RTIT_ADDRn_A and _B
  * @pmi: an interrupt was raised
  * @early: bytes that are left of a region when one is raised that is the only one
@@ -19,6 +20,7 @@
  */
 struct hw {
 	u64 ctl, status, base, ptrs;
+	u64 cr3;
 	u64 range[8];
 	bool pmi;
 	unsigned int early;

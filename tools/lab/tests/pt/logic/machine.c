@@ -27,7 +27,7 @@ int shim_cpu;
 /* Soon it begins anew, as in the kernel. */
 unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
-bool machine_vmx_pt, machine_broadwell;
+bool machine_vmx_pt, machine_broadwell, machine_pti;
 unsigned int machine_warnings;
 int machine_tracing_cpu = -1;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
@@ -180,7 +180,7 @@ void cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 
 bool boot_cpu_has(unsigned int feature)
 {
-	return true;
+	return feature != X86_FEATURE_PTI || machine_pti;
 }
 
 const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table)

@@ -12,7 +12,7 @@
 /* CPUID leaf 14H; @word as pt_caps has it */
 extern struct pt_caps machine_caps[SHIM_CPUS];
 /* Processor Trace works in VMX operation; it is a Broadwell. */
-extern bool machine_vmx_pt, machine_broadwell;
+extern bool machine_vmx_pt, machine_broadwell, machine_pti;
 extern unsigned int machine_warnings;
 /* A CPU that traces when the kernel comes; -1: none */
 extern int machine_tracing_cpu;

@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 	test_caps();
 	test_config();
 	test_filter();
+	test_process();
 	test_driver();
 	test_switch();
 	test_buffer();

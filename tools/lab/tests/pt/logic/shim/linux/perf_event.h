@@ -25,6 +25,8 @@
 #define PERF_EF_PAUSE	0x08
 #define PERF_EF_RESUME	0x10
 
+#define PERF_ATTACH_TASK	0x04
+
 #define PERF_HES_STOPPED	0x01
 #define PERF_HES_UPTODATE	0x02
 
@@ -93,7 +95,7 @@ struct perf_addr_filter_range {
 
 struct perf_event_attr {
 	u32 type;
-	u64 config;
+	u64 config, config1;
 	u32 aux_sample_size;
 	bool exclude_user;
 	bool exclude_kernel;
@@ -119,6 +121,8 @@ struct perf_event {
 	struct perf_event *parent;
 	struct perf_buffer *rb;
 	int cpu;
+	unsigned int attach_state;
+	void *pmu_private;
 	int pending_disable;
 	struct perf_addr_filters_head addr_filters;
 	struct perf_addr_filter_range *addr_filter_ranges;
