@@ -132,7 +132,8 @@ static void pt_set_range(struct pt_filters *filters, unsigned int nr,
  * @event: perf_event::addr_filter_ranges has changed
  *
  * A filter whose file is not mapped must not match, and must not be left out
- * either: without any, hardware traces everything.
+ * either: without any, hardware traces everything. Where a filter and a mapping
+ * just touch, the core tells of a range without a byte.
  *
  * Context: on the CPU of the event, which is being started.
  */
@@ -150,7 +151,7 @@ void pt_filters_sync(struct perf_event *event)
 	own->ctl = 0;
 	mapped = event->addr_filter_ranges;
 	list_for_each_entry(wanted, &perf_event_addr_filters(event)->list, entry) {
-		if (mapped[nr].start || !wanted->path.dentry)
+		if (mapped[nr].size)
 			pt_set_range(own, nr, mapped[nr].start, mapped[nr].size);
 		else
 			pt_set_nowhere(own, nr);

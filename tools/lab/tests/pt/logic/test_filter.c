@@ -11,6 +11,7 @@
 #include "core.h"
 #include "hw.h"
 #include "machine.h"
+#include "perf_event.h"
 #include "pt.h"
 
 #define FILTER		PERF_ADDR_FILTER_ACTION_FILTER
@@ -91,7 +92,8 @@ static const struct {
 } ranges[] = {
 	{ "a function", 0x401000, 0x20, 0x401000, 0x40101f, true },
 	{ "one byte", 0x401000, 1, 0x401000, 0x401000, true },
-	{ "a file that is not mapped", 0, 0x1000, -4096UL, -4096UL, true },
+	{ "a file that is not mapped", 0, 0, -4096UL, -4096UL, true },
+	{ "a file that is mapped up to there", 0x402000, 0, -4096UL, -4096UL, true },
 	{ "the kernel's", HIGH_BEGIN, 0x1000, HIGH_BEGIN, HIGH_BEGIN + 0xfff, false },
 	{ "from address 0 on", 0, 0x1000, 0, 0xfff, false },
 	{ "the whole address space", 0, ULONG_MAX, 0, ULONG_MAX - 1, false },
@@ -161,12 +163,12 @@ static void test_change(void)
 
 	boot(4);
 	add(0, FILTER, true, 0x1000, 0x1000);
-	add(1, STOP, true, 0, 0x1000);
+	add(1, STOP, true, 0, 0);
 	add(2, FILTER, true, 0x3000, 0x1000);
 	add(3, FILTER, true, 0x5000, 0x1000);
 	EXPECT(trace_map(&trace, &order, 1, false, 0) && !trace_in(&trace));
 	trace.event.pmu->stop(&trace.event, PERF_EF_UPDATE);
-	trace.ranges[1].start = 0x7000;
+	trace.ranges[1] = (struct perf_addr_filter_range) { 0x7000, 0x1000 };
 	before = hw_this()->writes;
 	trace.event.pmu->start(&trace.event, 0);
 	EXPECT(hw_this()->range[2] == 0x7000 && hw_this()->range[3] == 0x7fff);
@@ -182,6 +184,27 @@ static void test_change(void)
 	trace_unmap(&trace);
 	trace_destroy(&trace);
 	verdict("filter: ranges that change, and that go");
+}
+
+/* Neither the interrupt nor a sample looks for tables where there are none. */
+static void test_single_range(void)
+{
+	static const u8 order;
+
+	boot(4);
+	add(0, STOP, false, 0x1000, 0x1000);
+	EXPECT(trace_map(&trace, &order, 1, true, 0) && !trace_in(&trace));
+	EXPECT(!(hw_this()->ctl & RTIT_CTL_TOPA) && hw_output(100) == 100);
+	hw_this()->status = RTIT_STATUS_STOPPED;
+	intel_pt_interrupt();
+	EXPECT(trace_sample(&trace, 100) == 100);
+	trace_out(&trace);
+	EXPECT(trace.rb.aux.head == 100 && !hw_this()->status);
+	EXPECT(!trace_in(&trace) && hw_output(50) == 50);
+	trace_out(&trace);
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+	verdict("filter: one that stops, in a single range");
 }
 
 /* A child traces what its parent does, and no filter without ranges. */
@@ -216,5 +239,6 @@ void test_filter(void)
 	test_ranges();
 	test_five_levels();
 	test_change();
+	test_single_range();
 	test_inherited();
 }
