@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs of the tests of Intel PT that print TAP in a guest."""
+
+import os
+import subprocess
+
+import recording
+
+import paths  # pylint: disable=wrong-import-order
+
+NATIVE = recording.TESTS / "native"
+SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
+# The driver knows by the model whether PT and last branch records can be on together.
+USUAL, COEXIST = "Skylake-Server", "Icelake-Server"
+
+
+def has_debug_kernel():
+    return paths.vmlinux(paths.default_kernel(), debug=True).exists()
+
+
+def compile_all(sources, target):
+    """A static program of files of this directory, and of what the kselftests share."""
+    files = [recording.TESTS / "pt" / name for name in sources]
+    recording.compile_c(files[0], target, "-O2", "-static", f"-I{NATIVE}",
+                        f"-I{SELFTESTS}", *map(str, files[1:]), str(NATIVE / "points.c"),
+                        str(SELFTESTS / "aux_util.c"))
+    return target
+
+
+def relay(tap, command, *options, prefix="", timeout=120):
+    """Run it; its results, and one more: that it came to its end without a complaint."""
+    done = subprocess.run([recording.LAB, "run", "--timeout", str(timeout), *map(str, options),
+                           "--", *map(str, command)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                          errors="replace", check=False)
+    lines = done.stdout.splitlines()
+    count, failed, plan = tap.relay(lines, prefix)
+    tap.result(count and plan == count and done.returncode == (1 if failed else 0),
+               f"{prefix}the program reaches its end, and the kernel has no complaint",
+               *lines[-25:])
+
+
+def other_model(directory):
+    """A stand-in for QEMU whose CPU is the one that can have both on."""
+    qemu = os.environ.get("LAB_QEMU") or recording.BUILD / "qemu/qemu-system-x86_64"
+    script = directory / "qemu-coexist"
+    script.write_text(f'#!/bin/bash\nexec "{qemu}" "${{@//{USUAL}/{COEXIST}}}"\n')
+    script.chmod(0o755)
+    return script
