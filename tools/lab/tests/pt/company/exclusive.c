@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What cannot be opened beside a trace, nor a trace beside it, and the errno. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "company.h"
+
+#define NOBODY	(-1)
+
+/* Who is to be traced, and where: a task anywhere, or all on a CPU */
+struct target {
+	bool child;
+	int cpu;
+};
+
+static const struct {
+	const char *name;
+	struct target first, second;
+	int error;
+} pairs[] = {
+	{ "a CPU, and again", { .cpu = 0 }, { .cpu = 0 }, -EBUSY },
+	{ "two CPUs", { .cpu = 0 }, { .cpu = 1 }, 0 },
+	{ "a CPU, then a task", { .cpu = 0 }, { true, NOBODY }, -EBUSY },
+	{ "a CPU, then a task on another", { .cpu = 0 }, { true, 1 }, -EBUSY },
+	{ "a task, then a CPU", { true, NOBODY }, { .cpu = 1 }, -EBUSY },
+	{ "a task, and again", { true, NOBODY }, { true, NOBODY }, -EBUSY },
+	{ "a task on a CPU, then anywhere", { true, 0 }, { true, NOBODY }, -EBUSY },
+	{ "a task on two CPUs", { true, 0 }, { true, 1 }, 0 },
+};
+
+static int open_trace(const struct target *target, pid_t child)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	aux_attr(&attr);
+	fd = aux_open(&attr, target->child ? child : -1, target->cpu);
+	return fd < 0 ? -errno : fd;
+}
+
+static int close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static void test_pairs(pid_t child)
+{
+	for (unsigned int i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		int first = open_trace(&pairs[i].first, child);
+		int second = open_trace(&pairs[i].second, child), after;
+
+		close_fd(first);
+		close_fd(second);
+		/* What was refused leaves nothing. */
+		after = close_fd(open_trace(&pairs[i].second, child));
+		point(first >= 0 && (pairs[i].error ? second == pairs[i].error : second >= 0) &&
+		      !after, "two traces: %s: %s", pairs[i].name,
+		      pairs[i].error ? strerror(-pairs[i].error) : "both");
+		if (second < 0 && second != pairs[i].error)
+			diag("%s", strerror(-second));
+	}
+}
+
+static int open_lbr(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	lbr_attr(&attr, 10000);
+	fd = aux_open(&attr, 0, -1);
+	return fd < 0 ? -errno : fd;
+}
+
+static void test_lbr(bool coexist, pid_t child)
+{
+	const struct target task = { true, NOBODY };
+	int trace = open_trace(&task, child), lbr = open_lbr();
+
+	point(trace >= 0 && (coexist ? lbr >= 0 : lbr == -EBUSY),
+	      "last branch records beside a trace: %s", lbr < 0 ? strerror(-lbr) : "both");
+	close_fd(lbr);
+	close_fd(trace);
+
+	lbr = open_lbr();
+	trace = open_trace(&task, child);
+	point(lbr >= 0 && (coexist ? trace >= 0 : trace == -EBUSY),
+	      "a trace beside last branch records: %s", trace < 0 ? strerror(-trace) : "both");
+	close_fd(trace);
+	close_fd(lbr);
+	point(!close_fd(open_trace(&task, child)) && !close_fd(open_lbr()),
+	      "either of them alone, afterwards");
+}
+
+/* An event that would write to the trace; 0 or -errno. */
+static int try_output(int trace, bool freq, unsigned int precise, bool output)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	sampler_attr(&attr, PERF_COUNT_HW_CPU_CYCLES, 10000);
+	attr.freq = freq;
+	attr.precise_ip = precise;
+	attr.aux_output = output;
+	fd = aux_open_in_group(&attr, 0, -1, trace);
+	return fd < 0 ? -errno : close_fd(fd);
+}
+
+/* It is PEBS that writes to a trace, which this processor has not. */
+static void test_aux_output(void)
+{
+	struct perf_event_attr attr;
+	bool refused = true;
+	int trace, leader;
+
+	aux_attr(&attr);
+	trace = aux_open(&attr, 0, -1);
+	for (unsigned int i = 0; i < 4; i++) {
+		leader = i & 2 ? trace : -1;
+		refused = refused && try_output(leader, i & 1, 0, true) == -EINVAL &&
+			  try_output(leader, i & 1, 1, true) == -EOPNOTSUPP &&
+			  !try_output(leader, i & 1, 0, false);
+	}
+	close_fd(trace);
+	point(trace >= 0 && refused, "PEBS to a trace, by period and by frequency: %s, %s",
+	      strerror(EINVAL), strerror(EOPNOTSUPP));
+}
+
+void test_exclusive(bool coexist)
+{
+	pid_t child = aux_worker(1);
+
+	test_pairs(child);
+	test_lbr(coexist, child);
+	test_aux_output();
+	aux_end_worker(child);
+}
