@@ -33,8 +33,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 /* alignment of the stubs that the IDT's interrupt vectors point to */
 #define STUB_ALIGN		8
 
-/* What an exception pushes at most: error code, RIP, CS. */
-#define FRAME_WORDS		3
+/* What an exception pushes at most, but for SS: error code, RIP, CS, RFLAGS, RSP. */
+#define FRAME_WORDS		5
+/* RSP is so far from RIP. */
+#define FRAME_RSP		3
+/* An NMI in a machine check in an interrupt in a page fault is the worst. */
+#define MAX_NESTED		4
 #define SELECTOR_MAX		0xffff
 #define SELECTOR_MIN		0x8
 
@@ -192,21 +196,67 @@ static void on_user_block(unsigned int vcpu_index, void *arg)
 	}
 }
 
+struct frame {
+	uint64_t rip, rsp;
+};
+
 /*
  * The frame is either RIP, CS, ... or error code, RIP, CS, ... A selector is a small number that
  * no return address can be, so the position of CS tells which.
  */
-static bool frame_rip(struct vcpu *v, uint64_t *rip)
+static bool read_frame(uint64_t at, struct frame *frame)
 {
 	static __thread GByteArray *buf;
-	uint64_t word[FRAME_WORDS];
+	uint64_t word[FRAME_WORDS], *rip = word;
 
 	if (!buf)
 		buf = g_byte_array_new();
-	if (!qemu_plugin_read_memory_vaddr(read_gpr(v, REG_RSP), buf, sizeof(word)))
+	if (!qemu_plugin_read_memory_vaddr(at, buf, sizeof(word)))
 		return false;
 	memcpy(word, buf->data, sizeof(word));
-	*rip = word[1] >= SELECTOR_MIN && word[1] <= SELECTOR_MAX ? word[0] : word[1];
+	if (word[1] < SELECTOR_MIN || word[1] > SELECTOR_MAX)
+		rip++;
+	frame->rip = rip[0];
+	frame->rsp = rip[FRAME_RSP];
+	return true;
+}
+
+static bool is_entry(uint64_t vaddr, enum oracle_entry_class *entry)
+{
+	gpointer value;
+	unsigned int i;
+
+	if (g_hash_table_lookup_extended(entries, &vaddr, NULL, &value)) {
+		*entry = GPOINTER_TO_UINT(value);
+		return true;
+	}
+	for (i = 0; i < nr_stubs; i++) {
+		/* Stubs have two instructions; only the first is an entry. */
+		if (vaddr >= stubs[i].start && vaddr < stubs[i].end && !(vaddr % STUB_ALIGN)) {
+			*entry = stubs[i].entry;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Where the interrupted code goes on, and what interrupted it. An NMI may come before the first
+ * instruction of an exception's handler, which then was not seen: the exception's own frame lies
+ * where the NMI's says that the stack was. The packet at an exception may be the one that
+ * fills a region, so this is common where regions are small.
+ */
+static bool find_return(struct vcpu *v, enum oracle_entry_class *entry, uint64_t *rip)
+{
+	struct frame frame;
+	unsigned int i;
+
+	if (!read_frame(read_gpr(v, REG_RSP), &frame))
+		return false;
+	for (i = 0; i < MAX_NESTED && is_entry(frame.rip, entry); i++)
+		if (!read_frame(frame.rsp, &frame))
+			return false;
+	*rip = frame.rip;
 	return true;
 }
 
@@ -214,11 +264,12 @@ static void on_entry(unsigned int vcpu_index, void *arg)
 {
 	struct vcpu *v = get_vcpu(vcpu_index);
 	struct block *block = arg;
+	enum oracle_entry_class entry = block->entry;
 	uint64_t rip;
 
-	if (v->current && frame_rip(v, &rip)) {
+	if (v->current && find_return(v, &entry, &rip)) {
 		close_current(v);
-		put(v, ORACLE_ENTRY | block->entry);
+		put(v, ORACLE_ENTRY | entry);
 		put64(v, rip);
 		v->current = NULL;
 	}
@@ -341,25 +392,6 @@ static void watch(struct qemu_plugin_insn *insn, struct block *block, uint32_t i
 			insn, on_cr3, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE,
 			qemu_plugin_scoreboard_u64_in_struct(vcpus, struct vcpu, tracing), 0,
 			site);
-}
-
-static bool is_entry(uint64_t vaddr, enum oracle_entry_class *entry)
-{
-	gpointer value;
-	unsigned int i;
-
-	if (g_hash_table_lookup_extended(entries, &vaddr, NULL, &value)) {
-		*entry = GPOINTER_TO_UINT(value);
-		return true;
-	}
-	for (i = 0; i < nr_stubs; i++) {
-		/* Stubs have two instructions; only the first is an entry. */
-		if (vaddr >= stubs[i].start && vaddr < stubs[i].end && !(vaddr % STUB_ALIGN)) {
-			*entry = stubs[i].entry;
-			return true;
-		}
-	}
-	return false;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
