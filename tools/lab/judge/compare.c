@@ -5,9 +5,17 @@
  * What exit status 0 asserts: for each vCPU, the sequence of instruction addresses that retired
  * while RTIT_CTL.TraceEn was set and the trace MSRs selected the instruction (privilege level,
  * CR3, address ranges) is the sequence that libipt decoded from that CPU's buffer, from the
- * first enable to the last disable, without one instruction more or less; where PIP packets told
- * the address space, it is the one that was in CR3; nothing was lost; at least --min
- * instructions were compared; and the log itself has no place that could not be explained.
+ * first enable to the last disable, without one instruction more or less, and as many branches
+ * are among them; where PIP packets told the address space, it is the one that was in CR3;
+ * nothing was lost; at least --min instructions were compared; and the log itself has no place
+ * that could not be explained. With --thread the same for the one thread that was traced, on
+ * whatever vCPU it ran.
+ *
+ * With --losses what was lost, and was told to be, may be missing; see parts.c. With --snapshots
+ * each stream is one of the newest data.
+ *
+ * What this cannot tell: whether TraceEn was set when it should have been. --visits does, where
+ * the program says how often it came by an address.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -16,30 +24,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executed.h"
-#include "insnfile.h"
+#include "parts.h"
 #include "symbols.h"
 
-#define MAX_CPUS	64
 #define CONTEXT		12
 
 struct options {
 	/* insns is NULL with --log-only */
 	const char *insns, *dir, *map;
 	uint64_t min, min_kernel, min_user;
-};
-
-/* The decoded records of one CPU, in file order. */
-struct decoded {
-	const struct insn_rec **runs;
-	size_t *run_len;
-	size_t nr_runs, nr_lens;
-	/* reading position */
-	size_t run, at;
+	bool thread, losses, snapshots;
+	/* an address, and how often it must have been come by */
+	bool has_visits;
+	uint64_t visit, visits;
 };
 
 struct totals {
-	uint64_t compared, user, kernel, cr3_checked, enables, inconsistent, cpus;
+	struct found found;
+	uint64_t enables, inconsistent, cpus;
 };
 
 struct history {
@@ -55,6 +57,10 @@ static const char usage_text[] =
 	"  --min N           fail when fewer than N instructions were compared\n"
 	"  --min-user N      the same for user code\n"
 	"  --min-kernel N    the same for kernel code\n"
+	"  --thread          the trace is that of a thread, alone, on whatever CPU it ran\n"
+	"  --losses          what was lost, and told to be, may be missing\n"
+	"  --snapshots       so may be what no snapshot holds\n"
+	"  --visits IP=N     the instruction at IP must be there N times; with losses, at most\n"
 	"  --log-only        only read the log, and fail where it cannot be explained\n"
 	"  --map SYSTEM_MAP  print kernel addresses with symbol names\n";
 
@@ -64,6 +70,17 @@ static void parse_number(const char *option, const char *text, uint64_t *value)
 		die("--%s: '%s' is not a number", option, text);
 }
 
+static void parse_visits(const char *text, struct options *opt)
+{
+	const char *equal = strchr(text, '=');
+	char *ip = xasprintf("%.*s", equal ? (int)(equal - text) : 0, text);
+
+	if (!equal || !parse_u64(ip, &opt->visit) || !parse_u64(equal + 1, &opt->visits))
+		die("--visits: '%s' is not ADDRESS=NUMBER", text);
+	opt->has_visits = true;
+	free(ip);
+}
+
 static void parse_options(int argc, char **argv, struct options *opt)
 {
 	static const struct option longopts[] = {
@@ -71,6 +88,10 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		{ "min-user", required_argument, NULL, 'u' },
 		{ "min-kernel", required_argument, NULL, 'k' },
 		{ "map", required_argument, NULL, 's' },
+		{ "thread", no_argument, NULL, 't' },
+		{ "losses", no_argument, NULL, 'x' },
+		{ "snapshots", no_argument, NULL, 'n' },
+		{ "visits", required_argument, NULL, 'v' },
 		{ "log-only", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -85,6 +106,10 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		case 'm': parse_number("min", optarg, &opt->min); break;
 		case 'u': parse_number("min-user", optarg, &opt->min_user); break;
 		case 'k': parse_number("min-kernel", optarg, &opt->min_kernel); break;
+		case 't': opt->thread = true; break;
+		case 'x': opt->losses = true; break;
+		case 'n': opt->snapshots = true; break;
+		case 'v': parse_visits(optarg, opt); break;
 		case 'l': log_only = true; break;
 		case 's': opt->map = optarg; break;
 		case 'h': fputs(usage_text, stdout); exit(0);
@@ -96,58 +121,6 @@ static void parse_options(int argc, char **argv, struct options *opt)
 	if (!log_only)
 		opt->insns = argv[optind++];
 	opt->dir = argv[optind];
-}
-
-static void load_decoded(const char *path, struct mapped_file *file, struct decoded *cpus)
-{
-	const struct insn_rec *rec, *end;
-	size_t *len = NULL;
-
-	if (!map_file(path, file))
-		die("%s: %s", path, strerror(errno));
-	if (file->size < 8 || memcmp(file->data, INSNFILE_MAGIC, 8) || (file->size - 8) % 16)
-		die("%s: not written by ptwalk --insns of this version", path);
-	rec = (const void *)(file->data + 8);
-	end = rec + (file->size - 8) / sizeof(*rec);
-	for (; rec < end; rec++) {
-		uint32_t cpu = (uint32_t)rec->ip;
-		const struct insn_rec **run;
-
-		if (rec->kind != INSN_STREAM) {
-			if (!len)
-				die("%s: damaged: instructions before any stream", path);
-			(*len)++;
-			continue;
-		}
-		if (cpu == UINT32_MAX)
-			die("%s: holds per-thread traces; record per CPU for this", path);
-		if (cpu >= MAX_CPUS)
-			die("%s: CPU %u; at most %u are handled", path, cpu, MAX_CPUS);
-		run = array_add(cpus[cpu].runs, cpus[cpu].nr_runs);
-		*run = rec + 1;
-		len = array_add(cpus[cpu].run_len, cpus[cpu].nr_lens);
-		*len = 0;
-	}
-}
-
-/* The next retired instruction; *lost is set when a loss stands before it. */
-static const struct insn_rec *decoded_next(struct decoded *dec, bool *lost)
-{
-	while (dec->run < dec->nr_runs) {
-		const struct insn_rec *rec;
-
-		if (dec->at >= dec->run_len[dec->run]) {
-			dec->run++;
-			dec->at = 0;
-			continue;
-		}
-		rec = &dec->runs[dec->run][dec->at++];
-		if (rec->kind == INSN_RETIRED)
-			return rec;
-		if (rec->kind == INSN_LOST)
-			*lost = true;
-	}
-	return NULL;
 }
 
 static void remember(struct history *history, uint64_t ip)
@@ -163,22 +136,22 @@ static void print_ip(const char *what, uint64_t ip)
 	printf("  %-9s %016" PRIx64 " %s\n", what, ip, text);
 }
 
-static void print_mismatch(unsigned int cpu, uint64_t number, const struct history *history,
-			   struct executed *ex, const struct executed_insn *e,
+static void print_mismatch(const char *what, uint64_t number, const struct history *history,
+			   struct source *src, const struct executed_insn *e,
 			   struct decoded *dec, const struct insn_rec *d)
 {
 	uint64_t i = history->nr > CONTEXT ? history->nr - CONTEXT : 0;
 	struct executed_insn more;
 	bool lost = false;
 
-	printf("mismatch on cpu %u at its instruction %" PRIu64 "\n", cpu, number);
+	printf("mismatch on %s at its instruction %" PRIu64 "\n", what, number);
 	for (; i < history->nr; i++)
 		print_ip("both", history->ip[i % CONTEXT]);
 	if (e)
 		print_ip("executed", e->ip);
 	else
 		printf("  executed  nothing more\n");
-	for (i = 1; e && i < CONTEXT && executed_next(ex, &more); i++)
+	for (i = 1; e && i < CONTEXT && source_next(src, &more); i++)
 		print_ip(more.first ? "then (on)" : "then", more.ip);
 	if (d)
 		print_ip("decoded", d->ip);
@@ -188,91 +161,108 @@ static void print_mismatch(unsigned int cpu, uint64_t number, const struct histo
 		print_ip("then", d->ip);
 }
 
-static bool check_cr3(unsigned int cpu, uint64_t number, const struct executed_insn *e,
-		      const struct insn_rec *d, struct totals *totals)
-{
-	if (!e->cr3_frame || !d->cr3_frame)
-		return true;
-	totals->cr3_checked++;
-	if (e->cr3_frame == d->cr3_frame)
-		return true;
-	printf("wrong address space on cpu %u at its instruction %" PRIu64 " (ip %016" PRIx64
-	       "): CR3 was 0x%x000, PIP said 0x%x000\n", cpu, number, e->ip, e->cr3_frame,
-	       d->cr3_frame);
-	return false;
-}
-
-static bool compare_cpu(unsigned int cpu, struct executed *ex, struct decoded *dec,
-			struct totals *totals)
+static bool compare_whole(const char *what, struct source *src, struct decoded *dec,
+			  struct found *found)
 {
 	struct history history = { .nr = 0 };
 	uint64_t number;
 
 	for (number = 0;; number++) {
 		struct executed_insn e = { 0 };
-		bool have = executed_next(ex, &e), lost = false;
+		bool have = source_next(src, &e), lost = false;
 		const struct insn_rec *d = decoded_next(dec, &lost);
 
 		if (lost) {
-			printf("trace data was lost on cpu %u before its instruction %" PRIu64
-			       ": nothing can be said about the rest\n", cpu, number);
+			printf("trace data was lost on %s before its instruction %" PRIu64
+			       ": nothing can be said about the rest\n", what, number);
 			return false;
 		}
 		if (!have && !d)
 			return true;
 		if (!have || !d || e.ip != d->ip) {
-			print_mismatch(cpu, number, &history, ex, have ? &e : NULL, dec, d);
+			print_mismatch(what, number, &history, src, have ? &e : NULL, dec, d);
 			return false;
 		}
-		if (!check_cr3(cpu, number, &e, d, totals))
+		if (!found_same_cr3(found, what, e.ip, e.cr3_frame, d->cr3_frame))
 			return false;
 		remember(&history, e.ip);
-		totals->compared++;
-		if (e.ip >> 63)
-			totals->kernel++;
-		else
-			totals->user++;
+		found_executed(found, e.branch);
+		found_decoded(found, d->ip, d->branch);
 	}
 }
 
 /* Nothing to compare with: count what the log tells. */
-static void read_cpu(struct executed *ex, struct totals *totals)
+static void read_log(struct source *src, struct found *found)
 {
 	struct executed_insn e;
 
-	while (executed_next(ex, &e)) {
-		totals->compared++;
-		if (e.ip >> 63)
-			totals->kernel++;
-		else
-			totals->user++;
+	while (source_next(src, &e)) {
+		found_executed(found, e.branch);
+		found_decoded(found, e.ip, e.branch);
 	}
+}
+
+static bool compare_source(const struct options *opt, const char *what, struct source *src,
+			   struct decoded *dec, struct totals *totals)
+{
+	struct found *found = &totals->found;
+	bool ok = true;
+	unsigned int i;
+
+	if (!opt->insns)
+		read_log(src, found);
+	else if (opt->losses || opt->snapshots)
+		ok = parts_compare(what, src, dec, opt->snapshots, found);
+	else
+		ok = compare_whole(what, src, dec, found);
+	for (i = 0; i < src->nr; i++) {
+		totals->enables += src->cpus[i].enables;
+		totals->inconsistent += src->cpus[i].inconsistent;
+	}
+	totals->cpus += src->nr;
+	source_close(src);
+	return ok;
+}
+
+static bool compare_cpus(const struct options *opt, const struct blocks *blocks,
+			 struct decoded *cpus, struct totals *totals)
+{
+	static struct source src;
+	unsigned int cpu;
+	char what[16];
+	bool ok = true;
+
+	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+		source_init(&src);
+		snprintf(what, sizeof(what), "cpu %u", cpu);
+		if (source_add(&src, blocks, opt->dir, cpu))
+			ok = compare_source(opt, what, &src, &cpus[cpu], totals) && ok;
+		else if (cpus[cpu].nr_runs)
+			die("%s/cpu%u: %s", opt->dir, cpu, strerror(errno));
+	}
+	return ok;
+}
+
+static bool compare_thread(const struct options *opt, const struct blocks *blocks,
+			   struct decoded *thread, struct totals *totals)
+{
+	static struct source src;
+	unsigned int cpu;
+
+	source_init(&src);
+	for (cpu = 0; cpu < MAX_CPUS; cpu++)
+		source_add(&src, blocks, opt->dir, cpu);
+	return compare_source(opt, "the thread", &src, thread, totals);
 }
 
 static bool compare_all(const struct options *opt, struct decoded *cpus, struct totals *totals)
 {
 	struct blocks blocks;
-	unsigned int cpu;
-	bool ok = true;
+	bool ok;
 
 	blocks_load(&blocks, opt->dir);
-	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-		struct executed ex;
-
-		if (!executed_open(&ex, &blocks, opt->dir, cpu)) {
-			if (cpus[cpu].nr_runs)
-				die("%s/cpu%u: %s", opt->dir, cpu, strerror(errno));
-			continue;
-		}
-		totals->cpus++;
-		if (opt->insns)
-			ok = compare_cpu(cpu, &ex, &cpus[cpu], totals) && ok;
-		else
-			read_cpu(&ex, totals);
-		totals->enables += ex.enables;
-		totals->inconsistent += ex.inconsistent;
-		executed_close(&ex);
-	}
+	ok = opt->thread ? compare_thread(opt, &blocks, cpus, totals) :
+			   compare_cpus(opt, &blocks, cpus, totals);
 	if (!totals->cpus)
 		die("%s: no log of any vCPU in it", opt->dir);
 	blocks_free(&blocks);
@@ -288,10 +278,47 @@ static bool demand(const char *what, uint64_t have, uint64_t want)
 	return false;
 }
 
+static void print_totals(const struct options *opt, const struct totals *totals)
+{
+	const struct found *found = &totals->found;
+
+	printf("%s: %" PRIu64 " instructions (%" PRIu64 " user, %" PRIu64 " kernel) on %"
+	       PRIu64 " CPUs, %" PRIu64 " enables, %" PRIu64 " with known CR3\n",
+	       opt->insns ? "compared" : "executed", found->decoded, found->user,
+	       found->kernel, totals->cpus, totals->enables, found->cr3_checked);
+	if (opt->insns)
+		printf("branches: %" PRIu64 " decoded, %" PRIu64 " executed\n",
+		       found->decoded_branches, found->executed_branches);
+	if (opt->losses || opt->snapshots)
+		printf("parts: %" PRIu64 " with %" PRIu64 " losses, %" PRIu64
+		       " instructions missing\n", found->parts, found->losses,
+		       found->executed - found->decoded);
+}
+
+static bool check_counts(const struct options *opt, const struct found *found)
+{
+	bool partial = opt->losses || opt->snapshots, ok = true;
+
+	ok = demand("", found->decoded, opt->min) && ok;
+	ok = demand("user", found->user, opt->min_user) && ok;
+	ok = demand("kernel", found->kernel, opt->min_kernel) && ok;
+	if (opt->insns && !partial && found->decoded_branches != found->executed_branches) {
+		printf("not all of the same instructions are branches on both sides\n");
+		ok = false;
+	}
+	if (opt->has_visits &&
+	    (partial ? found->visits > opt->visits : found->visits != opt->visits)) {
+		printf("%016" PRIx64 " is there %" PRIu64 " times, not %" PRIu64 "\n", opt->visit,
+		       found->visits, opt->visits);
+		ok = false;
+	}
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	static struct decoded cpus[MAX_CPUS];
-	struct totals totals = { 0 };
+	struct totals totals = { .cpus = 0 };
 	struct mapped_file file = { 0 };
 	struct options opt;
 	bool ok;
@@ -300,21 +327,17 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &opt);
 	if (opt.map)
 		symbols_load(opt.map);
+	totals.found.visit = opt.visit;
 	if (opt.insns)
-		load_decoded(opt.insns, &file, cpus);
+		decoded_load(opt.insns, &file, cpus, opt.thread);
 	ok = compare_all(&opt, cpus, &totals);
-	printf("%s: %" PRIu64 " instructions (%" PRIu64 " user, %" PRIu64 " kernel) on %"
-	       PRIu64 " CPUs, %" PRIu64 " enables, %" PRIu64 " with known CR3\n",
-	       opt.insns ? "compared" : "executed", totals.compared, totals.user,
-	       totals.kernel, totals.cpus, totals.enables, totals.cr3_checked);
+	print_totals(&opt, &totals);
 	if (totals.inconsistent) {
 		printf("the oracle's log has %" PRIu64 " places without explanation\n",
 		       totals.inconsistent);
 		ok = false;
 	}
-	ok = demand("", totals.compared, opt.min) && ok;
-	ok = demand("user", totals.user, opt.min_user) && ok;
-	ok = demand("kernel", totals.kernel, opt.min_kernel) && ok;
+	ok = check_counts(&opt, &totals.found) && ok;
 	if (opt.insns)
 		printf("%s\n", ok ? "equal" : "NOT equal");
 	unmap_file(&file);

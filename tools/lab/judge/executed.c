@@ -103,6 +103,7 @@ static void write_msr(struct executed *ex, const uint32_t *w)
 	if (msr == MSR_RTIT_CTL) {
 		if (value & ~ex->regs.ctl & RTIT_CTL_TRACEEN) {
 			ex->enables++;
+			ex->enabled = word64(w + 1);
 			ex->first = true;
 		}
 		ex->regs.ctl = value;
@@ -333,6 +334,8 @@ bool executed_next(struct executed *ex, struct executed_insn *insn)
 			ex->cr3 = ex->next_cr3;
 		if (!selected(ex, insn->ip))
 			continue;
+		insn->branch = insn_at(ex->block, index)->flags & ORACLE_INSN_BRANCH;
+		insn->enabled = ex->enabled;
 		insn->first = ex->first;
 		ex->first = false;
 		return true;

@@ -16,8 +16,12 @@ struct executed_insn {
 	uint64_t ip;
 	/* CR3 page frame if known, otherwise 0 */
 	uint32_t cr3_frame;
+	/* number of the write that set TraceEn */
+	uint64_t enabled;
 	/* first instruction since TraceEn was set */
 	bool first;
+	/* may continue elsewhere than behind itself */
+	bool branch;
 };
 
 /* What the trace MSRs say now. */
@@ -47,6 +51,8 @@ struct executed {
 	/* log positions whose meaning is not certain: the oracle's own errors */
 	uint64_t inconsistent;
 	uint64_t enables;
+	/* number of the write that set TraceEn last */
+	uint64_t enabled;
 };
 
 void blocks_load(struct blocks *blocks, const char *dir);

@@ -33,7 +33,8 @@ struct insn_rec {
 	uint8_t kind;
 	uint8_t mode;
 	uint8_t cpl;
-	uint8_t pad;
+	/* may continue elsewhere than behind itself */
+	uint8_t branch;
 };
 
 _Static_assert(sizeof(struct insn_rec) == 16, "records are written as they are");

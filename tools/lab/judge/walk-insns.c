@@ -48,15 +48,16 @@ static bool is_branch(enum pt_insn_class iclass)
 static void retire(struct flow *flow, const struct pt_insn *insn)
 {
 	struct walk_stats *stats = flow->walk->stats;
+	bool branch = is_branch(insn->iclass);
 
 	flow->tracing = true;
 	stats->insns++;
-	stats->branches += is_branch(insn->iclass);
+	stats->branches += branch;
 	if (is_kernel_addr(insn->ip))
 		stats->kernel_insns++;
 	else
 		stats->user_insns++;
-	walk_emit(flow->walk, INSN_RETIRED, insn->ip, flow->cr3, insn->mode);
+	walk_emit_insn(flow->walk, insn, flow->cr3, branch);
 }
 
 static int drain_events(struct flow *flow, int status)

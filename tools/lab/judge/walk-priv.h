@@ -60,7 +60,8 @@ bool flow_ended(struct flow *flow, int status, uint64_t ip);
 
 void walk_print_error(struct walk *walk, const struct stream *stream, const char *level,
 		      uint64_t offset, const char *what);
-void walk_emit(struct walk *walk, enum insn_kind kind, uint64_t ip, uint64_t cr3,
-	       enum pt_exec_mode mode);
+void walk_emit_insn(struct walk *walk, const struct pt_insn *insn, uint64_t cr3, bool branch);
+/* A record of another kind. */
+void walk_emit(struct walk *walk, enum insn_kind kind, uint64_t ip);
 
 #endif

@@ -62,8 +62,20 @@ void walk_print_error(struct walk *walk, const struct stream *stream, const char
 	       where, level, stream->offset + offset, offset, what);
 }
 
-void walk_emit(struct walk *walk, enum insn_kind kind, uint64_t ip, uint64_t cr3,
-	       enum pt_exec_mode mode)
+static void write_record(struct walk *walk, const struct insn_rec *rec)
+{
+	if (walk->insns && fwrite(rec, sizeof(*rec), 1, walk->insns) != 1)
+		die("cannot write the instruction file (disk full?)");
+}
+
+void walk_emit(struct walk *walk, enum insn_kind kind, uint64_t ip)
+{
+	struct insn_rec rec = { .ip = ip, .kind = kind };
+
+	write_record(walk, &rec);
+}
+
+void walk_emit_insn(struct walk *walk, const struct pt_insn *insn, uint64_t cr3, bool branch)
 {
 	static const uint8_t modes[] = {
 		[ptem_unknown] = INSN_MODE_UNKNOWN,
@@ -72,15 +84,15 @@ void walk_emit(struct walk *walk, enum insn_kind kind, uint64_t ip, uint64_t cr3
 		[ptem_64bit] = INSN_MODE_64,
 	};
 	struct insn_rec rec = {
-		.ip = ip,
+		.ip = insn->ip,
 		.cr3_frame = cr3 >> CR3_FRAME_SHIFT,
-		.kind = kind,
-		.mode = modes[mode],
-		.cpl = is_kernel_addr(ip) ? 0 : 3,
+		.kind = INSN_RETIRED,
+		.mode = modes[insn->mode],
+		.cpl = is_kernel_addr(insn->ip) ? 0 : 3,
+		.branch = branch,
 	};
 
-	if (walk->insns && fwrite(&rec, sizeof(rec), 1, walk->insns) != 1)
-		die("cannot write the instruction file (disk full?)");
+	write_record(walk, &rec);
 }
 
 /* The block decoder of libipt 2.1 has no time of its own; its events have. */
@@ -144,8 +156,7 @@ static void flow_event_counts(struct flow *flow, const struct pt_event *event)
 	switch (event->type) {
 	case ptev_enabled:
 		stats->enables++;
-		walk_emit(flow->walk, INSN_ENABLED, event->variant.enabled.ip, flow->cr3,
-			  ptem_unknown);
+		walk_emit(flow->walk, INSN_ENABLED, event->variant.enabled.ip);
 		break;
 	case ptev_disabled:
 	case ptev_async_disabled:
@@ -156,7 +167,7 @@ static void flow_event_counts(struct flow *flow, const struct pt_event *event)
 		break;
 	case ptev_overflow:
 		stats->overflows++;
-		walk_emit(flow->walk, INSN_LOST, 0, flow->cr3, ptem_unknown);
+		walk_emit(flow->walk, INSN_LOST, 0);
 		break;
 	case ptev_ptwrite:
 		stats->ptwrites++;
@@ -215,7 +226,7 @@ void flow_error(struct flow *flow, int status, uint64_t ip)
 		 side_state_pid(&flow->state), when, pt_errstr(pt_errcode(status)));
 	walk_print_error(flow->walk, flow->stream, flow->ops->level, offset, text);
 	if (flow->counts_events)
-		walk_emit(flow->walk, INSN_LOST, ip, flow->cr3, ptem_unknown);
+		walk_emit(flow->walk, INSN_LOST, ip);
 }
 
 bool flow_start(struct flow *flow, int *status)
@@ -281,14 +292,14 @@ void walk_stream(struct walk *walk, const struct stream *stream)
 	uint64_t errors = stats->insn_errors + stats->block_errors;
 
 	stats->bytes += stream->size;
-	walk_emit(walk, INSN_STREAM, (uint64_t)stream->tid << 32 | stream->cpu, 0, ptem_unknown);
+	walk_emit(walk, INSN_STREAM, (uint64_t)stream->tid << 32 | stream->cpu);
 	walk_packets(walk, stream);
 	if (!walk_packets_only(walk->pt)) {
 		walk_insns(walk, stream);
 		walk_blocks(walk, stream);
 	}
 	if (stream->cut)
-		walk_emit(walk, INSN_LOST, 0, 0, ptem_unknown);
+		walk_emit(walk, INSN_LOST, 0);
 	insns = stats->insns - insns;
 	blocks = stats->block_insns - blocks;
 	if (stream->cut || errors != stats->insn_errors + stats->block_errors || insns == blocks)

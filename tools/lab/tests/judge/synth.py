@@ -203,15 +203,15 @@ class OracleLog:
             (directory / f"cpu{cpu}").write_bytes(b"PTORAC1\n" + u32(*words, *end))
 
 
-def insn_file(path, *streams):
-    """Each stream is (cpu, [ip | (ip, cr3) | 'lost'])."""
+def insn_file(path, *streams, branches=(), tid=0):
+    """Each stream is (cpu, [ip | (ip, cr3) | 'lost']); branches are the addresses of some."""
     data = b"PTINSN1\n"
 
     def record(kind, ip, cr3=0):
-        return struct.pack("<QIBBBB", ip, cr3 >> 12, kind, 3, 0, 0)
+        return struct.pack("<QIBBBB", ip, cr3 >> 12, kind, 3, 0, ip in branches)
 
     for cpu, items in streams:
-        data += record(2, cpu)
+        data += record(2, tid << 32 | cpu)
         for item in items:
             if item == "lost":
                 data += record(4, 0)
