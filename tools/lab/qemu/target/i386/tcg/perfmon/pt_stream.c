@@ -193,6 +193,8 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
     pt->attention = pt->psb_due;
     pt_emit(env, packet, pt_packet_ovf(packet));
     pt->cyc_base = pt_now(env);
+    /* The decoder does not know the IPs that were lost. */
+    pt->last_ip_valid = false;
     if (pt->packet_en) {
         pt_emit_fup(env, ip);
     }
