@@ -33,8 +33,6 @@ LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
 # size, offset, reference, idx
 AUXTRACE_BODY = struct.Struct("<QQQI")
-# tid, cpu, reserved; behind them is the trace
-AUXTRACE_REST = 12
 
 
 @dataclass
@@ -52,6 +50,15 @@ class AuxSummary:
     # Times that a trace went on after it was cut off, and those of them that began without PSB.
     resumed: int = 0
     resumed_blind: int = 0
+    # AUX records that tell of a loss, and of no data, where the whole area was free
+    empty: int = 0
+    # AUX records that do not begin where the one before ended; so it is in snapshot mode.
+    misplaced: int = 0
+    # {event: where its AUX record before ended}
+    told: dict = field(default_factory=dict)
+    # AUX records as they are: perf reads the end of its buffer's data twice, and writes what came
+    # meanwhile to the file again.
+    seen: set = field(default_factory=set)
     # {area: where the part read last ends}
     ends: dict = field(default_factory=dict)
     # where traces were cut off
@@ -84,27 +91,22 @@ def _read(data, file):
         kind, _, length = RECORD_HEADER.unpack(data.read(RECORD_HEADER.size))
         if length < RECORD_HEADER.size:
             raise LabError(f"{file} has a record of no length", "record it again")
-        position += length + _account(summary, kind, data)
+        body = data.read(length - RECORD_HEADER.size)
+        position += length + _account(summary, kind, body, data)
     return summary
 
 
-def _account(summary, kind, data):
-    """Count one record; the result is how much trace follows it."""
+def _account(summary, kind, body, data):
+    """Count one record, behind which data stands; the result is how much trace follows."""
     if kind == RECORD_AUX:
-        offset, size, flags = AUX_BODY.unpack(data.read(AUX_BODY.size))
-        summary.aux_records += 1
-        if flags & AUX_TRUNCATED and size:
-            summary.cuts.add(offset + size)
-        summary.truncated += bool(flags & AUX_TRUNCATED)
-        summary.partial += bool(flags & AUX_PARTIAL)
+        _account_aux(summary, body)
     elif kind == RECORD_LOST:
-        summary.lost_records += LOST_BODY.unpack(data.read(LOST_BODY.size))[1]
+        summary.lost_records += LOST_BODY.unpack_from(body)[1]
     elif kind == RECORD_LOST_SAMPLES:
-        summary.lost_records += ONE_U64.unpack(data.read(ONE_U64.size))[0]
+        summary.lost_records += ONE_U64.unpack_from(body)[0]
     elif kind == RECORD_AUXTRACE:
-        length, offset, _, area = AUXTRACE_BODY.unpack(data.read(AUXTRACE_BODY.size))
+        length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
         if offset in summary.cuts:
-            data.seek(AUXTRACE_REST, 1)
             summary.resumed += 1
             summary.resumed_blind += data.read(len(PSB)) != PSB
         # The length is rounded up, so the end may lie behind the next offset.
@@ -113,3 +115,20 @@ def _account(summary, kind, data):
         summary.trace_bytes += length
         return length
     return 0
+
+
+def _account_aux(summary, body):
+    if body in summary.seen:
+        return
+    summary.seen.add(body)
+    offset, size, flags = AUX_BODY.unpack_from(body)
+    # Where there are several events, their records end with an identifier.
+    event = body[AUX_BODY.size:][-ONE_U64.size:]
+    summary.aux_records += 1
+    if flags & AUX_TRUNCATED and size:
+        summary.cuts.add(offset + size)
+    summary.truncated += bool(flags & AUX_TRUNCATED)
+    summary.partial += bool(flags & AUX_PARTIAL)
+    summary.empty += bool(flags & AUX_TRUNCATED and not offset + size)
+    summary.misplaced += offset != summary.told.get(event, offset)
+    summary.told[event] = offset + size

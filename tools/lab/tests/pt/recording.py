@@ -130,14 +130,18 @@ def script(data, directory, itrace, *fields):
                           errors="replace", check=False).stdout
 
 
+def decoder_errors(data, directory):
+    """The texts of the errors that perf's decoder finds."""
+    return [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(script(data, directory, "e"))]
+
+
 def decode(number, directory):
     """Decode recording NUMBER on the host, whose files are those of the guest."""
     data = directory / f"{number}.data"
     if not data.exists():
         log = directory / f"{number}.log"
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
-    text = script(data, directory, "e")
-    errors = [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(text)]
+    errors = decoder_errors(data, directory)
     branches = sum(1 for line in script(data, directory, "b", "-Fip,addr").splitlines()
                    if line and "=>" in line)
     summary = perfdata.summarize(data)
