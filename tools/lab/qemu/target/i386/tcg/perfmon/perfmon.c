@@ -5,6 +5,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/host-utils.h"
+#include "qemu/main-loop.h"
 #include "qemu/timer.h"
 #include "qapi/error.h"
 #include "cpu.h"
@@ -147,14 +148,34 @@ void perfmon_sipi(CPUX86State *env)
     pt_sipi(env, env->segs[R_CS].selector >> 8);
 }
 
+/*
+ * The flags may change amid a block, where output ends.  The block that follows
+ * has the new flags, but must not be chained to the one that had the old: it
+ * would follow it for good.
+ */
+static void perfmon_end_chain(CPUState *cs)
+{
+    if (current_cpu == cs) {
+        BQL_LOCK_GUARD();
+        cpu_interrupt(cs, CPU_INTERRUPT_EXITTB);
+    }
+}
+
 void perfmon_update_flags(CPUX86State *env)
 {
+    bool changed = false;
+    uint32_t flags;
     int cpl;
 
     for (cpl = 0; cpl < ARRAY_SIZE(env->perfmon_hf); cpl++) {
-        env->perfmon_hf[cpl] = pmu_tb_flags(env, cpl) | pt_tb_flags(env, cpl);
+        flags = pmu_tb_flags(env, cpl) | pt_tb_flags(env, cpl);
+        changed |= flags != env->perfmon_hf[cpl];
+        env->perfmon_hf[cpl] = flags;
     }
     env->perfmon_active = pmu_update_active(env) || env->pt.trigger_en;
+    if (changed) {
+        perfmon_end_chain(env_cpu(env));
+    }
 }
 
 enum perfmon_access perfmon_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
