@@ -16,23 +16,29 @@ SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
 
 def make(name, work, log, debug=False):
     """Build it in an empty directory, outside of the checkout; the module's path."""
+    return make_of(SOURCE, ("Kbuild", "aux_bench.c", "aux_bench.h"), name, work, log, debug)
+
+
+def make_of(source, files, name, work, log, debug=False):
+    """The same of any module: the second of the files is its source; the module's path."""
     built = paths.kernel_dir(name, debug)
     if not paths.vmlinux(name, debug).exists():
         raise LabError(f"no kernel '{paths.kernel_name(name, debug)}'",
                        f"run 'lab build --kernel {name}{' --debug' if debug else ''}'")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    for file in ("Kbuild", "aux_bench.c", "aux_bench.h"):
-        shutil.copy(SOURCE / file, work)
-    failed = f"cannot build {work / 'aux_bench.c'}"
-    # The lab's kernels have no modules, so nothing has prepared for one.
+    for file in files:
+        shutil.copy(source / file, work)
+    module = (work / files[1]).with_suffix(".ko")
+    failed = f"cannot build {module}"
+    # make builds no modules with the lab's kernels, so nothing has prepared for one.
     with build.locked(f"kernel-{paths.kernel_name(name, debug)}"):
         proc.run(["make", "-C", kernel.source(name), f"O={built}", "modules_prepare"], log,
                  failed=failed)
         proc.run(["make", "-C", built, f"M={work}",
                   f"KBUILD_EXTRA_SYMBOLS={built / 'vmlinux.symvers'}", "modules"], log,
                  failed=failed)
-    return work / "aux_bench.ko"
+    return module
 
 
 def make_program(source, program, log, selftests=()):

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * crash: have payload.S run after a crash of this kernel, then let it crash.
+ *
+ * The memory for it is where "crashkernel=" on the command line has put it.
+ */
+#include <err.h>
+#include <linux/kexec.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "payload.h"
+
+#define PAGE	4096UL
+
+static unsigned long reserved_memory(void)
+{
+	FILE *list = fopen("/proc/iomem", "r");
+	unsigned long begin, end;
+	char line[128];
+
+	if (!list)
+		err(1, "/proc/iomem");
+	while (fgets(line, sizeof(line), list)) {
+		if (strstr(line, "Crash kernel") &&
+		    sscanf(line, "%lx-%lx", &begin, &end) == 2) {
+			fclose(list);
+			return begin;
+		}
+	}
+	errx(1, "nothing is reserved for a kernel after a crash");
+}
+
+static void load(void)
+{
+	unsigned long where = reserved_memory();
+	size_t size = payload_end - payload;
+	struct kexec_segment segment = {
+		.buf = payload,
+		.bufsz = size,
+		.mem = (void *)where,
+		.memsz = (size + PAGE - 1) & -PAGE,
+	};
+
+	if (syscall(SYS_kexec_load, where, 1UL, &segment,
+		    KEXEC_ON_CRASH | KEXEC_ARCH_X86_64))
+		err(1, "kexec_load");
+}
+
+int main(void)
+{
+	FILE *trigger;
+
+	load();
+	trigger = fopen("/proc/sysrq-trigger", "w");
+	if (!trigger)
+		err(1, "/proc/sysrq-trigger");
+	fputs("c", trigger);
+	fclose(trigger);
+	errx(1, "it did not crash");
+}
