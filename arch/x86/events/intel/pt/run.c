@@ -147,6 +147,12 @@ static void pt_load(struct pt *pt, const struct pt_buffer *buf,
 	pt_write(MSR_IA32_RTIT_OUTPUT_MASK, pt_output_ptrs(buf), &pt->msr.ptrs);
 }
 
+/* What is traced next has a hole before it, wherever that is: it begins with PSB. */
+static void pt_begin_anew(struct perf_event *event)
+{
+	event->hw.aux_config &= ~RTIT_CTL_TRACEEN;
+}
+
 /*
  * pt_open - open a transaction, and prepare hardware for it
  * @pt: of this CPU, BUSY
@@ -158,10 +164,12 @@ static bool pt_open(struct pt *pt, struct perf_event *event)
 {
 	struct pt_buffer *buf = perf_aux_output_begin(&pt->handle, event);
 
-	if (!buf)
+	if (!buf) {
+		pt_begin_anew(event);
 		return false;
-
+	}
 	if (!pt_aim(buf, &pt->handle)) {
+		pt_begin_anew(event);
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
 		perf_aux_output_end(&pt->handle, 0);
 		return false;
@@ -197,26 +205,27 @@ u64 pt_read_head(struct pt *pt)
 /*
  * Clear what keeps hardware from tracing on, if it is one of the @obstacles: an
  * error, or that it stopped, where the area was full or at a filter. After the
- * first two the trace has a hole: the count of packets is cleared as well, so that
- * it goes on with PSB.
+ * first two the count of packets is cleared as well, so that it goes on with PSB.
+ *
+ * Return: whether a PSB is due, on whichever CPU it goes on
  */
-static void pt_rearm(struct pt *pt, u64 obstacles, bool full)
+static bool pt_rearm(struct pt *pt, u64 obstacles, bool full)
 {
 	u64 status;
 
 	pt->looked = jiffies;
 	rdmsrl(MSR_IA32_RTIT_STATUS, status);
-	if (!(status & obstacles))
-		return;
-
 	if (status & RTIT_STATUS_ERROR) {
 		pr_warn_ratelimited("Intel PT: output error at table %llx, %llx\n",
 				    pt->msr.base, pt->msr.ptrs);
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
 		full = true;
 	}
-	status &= full ? 0 : RTIT_STATUS_BYTECNT;
-	wrmsrl(MSR_IA32_RTIT_STATUS, status);
+	if (status & obstacles) {
+		status &= full ? 0 : RTIT_STATUS_BYTECNT;
+		wrmsrl(MSR_IA32_RTIT_STATUS, status);
+	}
+	return !(status & RTIT_STATUS_BYTECNT);
 }
 
 /*
@@ -244,9 +253,13 @@ void pt_check(struct pt *pt)
 /* The area goes to its reader: hardware may be unable to go on in the next one. */
 static void pt_prepare_next(struct pt *pt, bool moved, bool full)
 {
-	if (full || !moved || pt_is_look_due(pt) ||
-	    pt->handle.event->hw.aux_config & PT_STOP_FILTERS)
-		pt_rearm(pt, RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED, full);
+	struct perf_event *event = pt->handle.event;
+
+	if (!full && moved && !pt_is_look_due(pt) &&
+	    !(event->hw.aux_config & PT_STOP_FILTERS))
+		return;
+	if (pt_rearm(pt, RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED, full))
+		pt_begin_anew(event);
 }
 
 /*

@@ -78,8 +78,14 @@ void sink_output(u64 physical, u64 bytes)
 
 void sink_enabled(void)
 {
-	if (!open_buffer[shim_cpu])
+	struct perf_buffer *rb = open_buffer[shim_cpu];
+
+	if (!rb)
 		blame("TraceEn is set without a transaction");
+	else if (rb->aux.cut && hw_this()->status & RTIT_STATUS_BYTECNT)
+		blame("it goes on without PSB");
+	else
+		rb->aux.cut = false;
 }
 
 void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event *event)
@@ -102,6 +108,7 @@ void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event
 		handle->size = perf_aux_room(aux->head, aux->tail, aux->size);
 		if (!handle->size) {
 			event->pending_disable = 1;
+			aux->cut = true;
 			return NULL;
 		}
 	}
@@ -165,8 +172,10 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	aux->flags = handle->aux_flags;
 	aux->size_told = size;
 	nmi_point();
-	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
+	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED) {
 		handle->event->pending_disable = 1;
+		aux->cut = true;
+	}
 	aux->writer = NULL;
 	open_buffer[shim_cpu] = NULL;
 	nmi_point();

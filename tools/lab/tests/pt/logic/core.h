@@ -25,6 +25,7 @@
  * @watermark: bytes
  * @position: bytes that hardware has written in all, padding included
  * @due: hardware interrupted, and nobody has closed the transaction since
+ * @cut: the last record, or none, tells of a loss: decoders wait for a PSB
  * @padding: which bytes were not written by hardware; NULL: content is not looked at
  * @transactions: closed
  * @flags: of the last one
@@ -39,7 +40,7 @@ struct perf_aux {
 	struct perf_event *writer;
 	u64 head, tail, mark, watermark;
 	u64 position;
-	bool due;
+	bool due, cut;
 	u8 *padding;
 	unsigned int transactions;
 	u64 flags, size_told;

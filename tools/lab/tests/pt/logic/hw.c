@@ -240,6 +240,8 @@ static u64 hw_output_some(u64 bytes)
 {
 	struct hw *hw = hw_this();
 
+	/* PacketByteCnt: the next PSB is a while away. */
+	hw->status |= 1UL << 32;
 	return hw->ctl & RTIT_CTL_TOPA ? hw_output_topa(hw, bytes) :
 					 hw_output_range(hw, bytes);
 }

@@ -446,6 +446,29 @@ static void test_padding(void)
 	verdict("driver: padding up to the end of a region");
 }
 
+/*
+ * Padding fills the area, hardware has not stopped, nothing was lost until then. What
+ * comes when there is room again, has a hole before it all the same.
+ */
+static void test_padded_full(unsigned int read)
+{
+	struct pt_caps caps = caps_all();
+
+	caps_clear(&caps, PT_CAP_topa_multiple_entries);
+	open_trace(&caps, false);
+	for (int i = 0; i < 4; i++) {
+		EXPECT(!trace_in(&trace) && hw_output(4000) == 4000);
+		trace_out(&trace);
+	}
+	if (read)
+		trace_read(&trace, read);
+	EXPECT(trace_in(&trace) == -EINVAL && trace.event.pending_disable);
+	trace_read(&trace, 4096 - read);
+	EXPECT(!trace_in(&trace) && !hw_this()->status && hw_output(10) == 10);
+	end();
+	verdict("driver: an area that padding has filled, %u bytes of it read", read);
+}
+
 /* Where newest data win, no interrupt is expected, and none costs anything. */
 static void test_stale_pmi(void)
 {
@@ -468,10 +491,23 @@ static void test_first_start(void)
 	open_trace(&caps, false);
 	hw_this()->status = 55UL << 32;
 	EXPECT(!trace_in(&trace) && !hw_this()->status && trace.event.itrace_started == 1);
+	hw_output(100);
 	trace_out(&trace);
 	hw_this()->status = 55UL << 32;
-	EXPECT(!trace_in(&trace) && hw_this()->status && trace.event.itrace_started == 1);
+	EXPECT(!trace_in(&trace) && hw_this()->status);
 	end();
+
+	/* It is held, so nothing was written: the PSB is due on another CPU, too. */
+	open_trace(&caps, false);
+	trace.event.hw.aux_paused = 1;
+	EXPECT(!trace_in(&trace));
+	trace_out(&trace);
+	shim_cpu = 1;
+	hw_this()->status = 55UL << 32;
+	trace.event.hw.aux_paused = 0;
+	EXPECT(!trace_in(&trace) && !hw_this()->status);
+	end();
+	shim_cpu = 0;
 	verdict("driver: the first start of a trace");
 }
 
@@ -509,6 +545,8 @@ void test_driver(void)
 	test_sampled_errors();
 	test_no_room();
 	test_padding();
+	test_padded_full(0);
+	test_padded_full(1000);
 	test_stale_pmi();
 	test_first_start();
 	test_kill();

@@ -167,6 +167,7 @@ static void test_change(void)
 	add(2, FILTER, true, 0x3000, 0x1000);
 	add(3, FILTER, true, 0x5000, 0x1000);
 	EXPECT(trace_map(&trace, &order, 1, false, 0) && !trace_in(&trace));
+	hw_output(100);
 	trace.event.pmu->stop(&trace.event, PERF_EF_UPDATE);
 	trace.ranges[1] = (struct perf_addr_filter_range) { 0x7000, 0x1000 };
 	before = hw_this()->writes;
