@@ -20,6 +20,7 @@ RECORD_HEADER = struct.Struct("<IHH")
 RECORD_LOST = 2
 RECORD_AUX = 11
 RECORD_LOST_SAMPLES = 13
+RECORD_ID_INDEX = 69
 RECORD_AUXTRACE = 71
 
 AUX_TRUNCATED = 1 << 0
@@ -31,6 +32,8 @@ PSB = b"\x02\x82" * 8
 AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
+# id of an event, its area, CPU, thread
+ID_INDEX_ENTRY = struct.Struct("<QQQQ")
 # size, offset, reference, idx
 AUXTRACE_BODY = struct.Struct("<QQQI")
 
@@ -61,7 +64,9 @@ class AuxSummary:
     seen: set = field(default_factory=set)
     # {area: where the part read last ends}
     ends: dict = field(default_factory=dict)
-    # where traces were cut off
+    # {event: its area}; there is but one where perf does not say
+    areas: dict = field(default_factory=dict)
+    # where traces were cut off: areas and positions
     cuts: set = field(default_factory=set)
 
     def lost(self):
@@ -104,9 +109,11 @@ def _account(summary, kind, body, data):
         summary.lost_records += LOST_BODY.unpack_from(body)[1]
     elif kind == RECORD_LOST_SAMPLES:
         summary.lost_records += ONE_U64.unpack_from(body)[0]
+    elif kind == RECORD_ID_INDEX:
+        summary.areas.update(_areas(body))
     elif kind == RECORD_AUXTRACE:
         length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
-        if offset in summary.cuts:
+        if (area, offset) in summary.cuts:
             summary.resumed += 1
             summary.resumed_blind += data.read(len(PSB)) != PSB
         # The length is rounded up, so the end may lie behind the next offset.
@@ -117,16 +124,23 @@ def _account(summary, kind, body, data):
     return 0
 
 
+def _areas(body):
+    """{event: area} of a record that has a number of entries."""
+    entries = body[ONE_U64.size:]
+    usable = len(entries) - len(entries) % ID_INDEX_ENTRY.size
+    return {entry[0]: entry[1] for entry in ID_INDEX_ENTRY.iter_unpack(entries[:usable])}
+
+
 def _account_aux(summary, body):
     if body in summary.seen:
         return
     summary.seen.add(body)
     offset, size, flags = AUX_BODY.unpack_from(body)
     # Where there are several events, their records end with an identifier.
-    event = body[AUX_BODY.size:][-ONE_U64.size:]
+    event = int.from_bytes(body[AUX_BODY.size:][-ONE_U64.size:], "little")
     summary.aux_records += 1
-    if flags & AUX_TRUNCATED and size:
-        summary.cuts.add(offset + size)
+    if flags & AUX_TRUNCATED:
+        summary.cuts.add((summary.areas.get(event, 0), offset + size))
     summary.truncated += bool(flags & AUX_TRUNCATED)
     summary.partial += bool(flags & AUX_PARTIAL)
     summary.empty += bool(flags & AUX_TRUNCATED and not offset + size)
