@@ -81,6 +81,8 @@ struct pt_filters {
  * @offset: (T) in the region
  * @marks: (T) where hardware stops; in tables of many regions they are set there
  * @marked: (T) @marks are in the tables
+ * @psb_due: (T) what is written next begins with PSB, whoever's event, on whichever
+ *	CPU: it may come after a loss
  *
  * (S) constant from pmu::setup_aux() on. (T) belongs to the open transaction.
  */
@@ -97,6 +99,7 @@ struct pt_buffer {
 	u32			offset;
 	struct pt_marks		marks;
 	bool			marked;
+	bool			psb_due;
 };
 
 /**

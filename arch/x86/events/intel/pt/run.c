@@ -114,7 +114,7 @@ void pt_settle(struct pt *pt)
 			 RTIT_CTL_ADDR1 | RTIT_CTL_ADDR2 | RTIT_CTL_ADDR3)
 
 /* Load the registers that say where to write, and what to trace. */
-static void pt_load(struct pt *pt, const struct pt_buffer *buf,
+static void pt_load(struct pt *pt, struct pt_buffer *buf,
 		    struct perf_event *event)
 {
 	const struct pt_filters *filters = event->hw.addr_filters;
@@ -135,22 +135,20 @@ static void pt_load(struct pt *pt, const struct pt_buffer *buf,
 	if (ctl & RTIT_CTL_CR3EN)
 		pt_write(MSR_IA32_RTIT_CR3_MATCH, pt_process_cr3(event),
 			 &pt->msr.cr3);
-	/* Of a new trace, packets are counted from 0: then it begins with PSB. */
 	if (!(event->hw.aux_config & RTIT_CTL_TRACEEN)) {
 		perf_event_itrace_started(event);
+		buf->psb_due = true;
+	}
+	/* Where packets are counted from 0, the first is PSB. */
+	if (buf->psb_due) {
 		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
 		pt->looked = jiffies;
+		buf->psb_due = false;
 	}
 	event->hw.aux_config = ctl | RTIT_CTL_TRACEEN;
 
 	pt_write(MSR_IA32_RTIT_OUTPUT_BASE, pt_output_base(buf), &pt->msr.base);
 	pt_write(MSR_IA32_RTIT_OUTPUT_MASK, pt_output_ptrs(buf), &pt->msr.ptrs);
-}
-
-/* What is traced next has a hole before it, wherever that is: it begins with PSB. */
-static void pt_begin_anew(struct perf_event *event)
-{
-	event->hw.aux_config &= ~RTIT_CTL_TRACEEN;
 }
 
 /*
@@ -164,12 +162,10 @@ static bool pt_open(struct pt *pt, struct perf_event *event)
 {
 	struct pt_buffer *buf = perf_aux_output_begin(&pt->handle, event);
 
-	if (!buf) {
-		pt_begin_anew(event);
+	if (!buf)
 		return false;
-	}
+
 	if (!pt_aim(buf, &pt->handle)) {
-		pt_begin_anew(event);
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
 		perf_aux_output_end(&pt->handle, 0);
 		return false;
@@ -251,20 +247,19 @@ void pt_check(struct pt *pt)
 #define PT_STOP_FILTERS	(RTIT_ADDR_STOP * 0x1111ULL << RTIT_CTL_ADDR0_OFFSET)
 
 /* The area goes to its reader: hardware may be unable to go on in the next one. */
-static void pt_prepare_next(struct pt *pt, bool moved, bool full)
+static void pt_prepare_next(struct pt *pt, struct pt_buffer *buf, bool moved,
+			    bool full)
 {
-	struct perf_event *event = pt->handle.event;
-
-	if (!full && moved && !pt_is_look_due(pt) &&
-	    !(event->hw.aux_config & PT_STOP_FILTERS))
-		return;
-	if (pt_rearm(pt, RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED, full))
-		pt_begin_anew(event);
+	if (full || !moved || pt_is_look_due(pt) ||
+	    pt->handle.event->hw.aux_config & PT_STOP_FILTERS)
+		buf->psb_due = pt_rearm(pt, RTIT_STATUS_ERROR |
+					RTIT_STATUS_STOPPED, full);
 }
 
 /*
  * Processors whose tables have one region interrupt early: what is left of it
- * then is filled with padding, and the next region is used.
+ * then is filled with padding, and the next region is used: once it has been read,
+ * which may be after a loss.
  */
 static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 {
@@ -276,6 +271,7 @@ static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 
 	page = buf->pages[buf->layout.first[buf->region]];
 	memset(page + buf->offset, 0, left);
+	buf->psb_due = true;
 	return written + left;
 }
 
@@ -288,7 +284,7 @@ static u64 pt_measure(struct pt *pt, struct pt_buffer *buf, u64 now)
 
 	if (full)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
-	pt_prepare_next(pt, written, full);
+	pt_prepare_next(pt, buf, written, full);
 	return full ? written : pt_pad_region(buf, written);
 }
 
@@ -299,7 +295,7 @@ static u64 pt_measure_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
 
 	/* The end of the area is its begin. */
 	now &= size - 1;
-	pt_prepare_next(pt, now != (buf->head & (size - 1)), false);
+	pt_prepare_next(pt, buf, now != (buf->head & (size - 1)), false);
 	pt->handle.head = now;
 	return size;
 }

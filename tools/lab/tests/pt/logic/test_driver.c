@@ -21,7 +21,7 @@
 
 #define MEMORY	(1UL << 40)
 
-static struct trace trace;
+static struct trace trace, child;
 
 static void open_trace(const struct pt_caps *caps, bool overwrite)
 {
@@ -440,15 +440,19 @@ static void test_padding(void)
 		EXPECT(!trace_in(&trace) && hw_output(cases[i].written) == cases[i].written);
 		trace_out(&trace);
 		EXPECT(trace.rb.aux.size_told == cases[i].told && !trace.rb.aux.flags);
+
+		/* Whatever region it is: where hardware stops, something is lost. */
 		EXPECT(!trace_in(&trace));
+		EXPECT(hw_output(1UL << 20) == 4096 - trace.rb.aux.head % 4096);
 		end();
+		EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_TRUNCATED);
 	}
 	verdict("driver: padding up to the end of a region");
 }
 
 /*
- * Padding fills the area, hardware has not stopped, nothing was lost until then. What
- * comes when there is room again, has a hole before it all the same.
+ * Padding fills the area of two tasks, hardware has not stopped, nothing was lost until
+ * then. What comes when there is room again, has a hole before it all the same.
  */
 static void test_padded_full(unsigned int read)
 {
@@ -456,15 +460,23 @@ static void test_padded_full(unsigned int read)
 
 	caps_clear(&caps, PT_CAP_topa_multiple_entries);
 	open_trace(&caps, false);
+	EXPECT(!trace_init(&child, CONFIG_PLAIN));
+	child.event.rb = trace.event.rb;
 	for (int i = 0; i < 4; i++) {
-		EXPECT(!trace_in(&trace) && hw_output(4000) == 4000);
-		trace_out(&trace);
+		struct trace *task = i % 2 ? &child : &trace;
+
+		EXPECT(!trace_in(task) && hw_output(4000) == 4000);
+		trace_out(task);
 	}
 	if (read)
 		trace_read(&trace, read);
 	EXPECT(trace_in(&trace) == -EINVAL && trace.event.pending_disable);
+	/* It goes on in the task that did not come upon the end. */
 	trace_read(&trace, 4096 - read);
-	EXPECT(!trace_in(&trace) && !hw_this()->status && hw_output(10) == 10);
+	EXPECT(!trace_in(&child) && !hw_this()->status && hw_output(10) == 10);
+	trace_out(&child);
+	trace_destroy(&child);
+	EXPECT(!trace_in(&trace));
 	end();
 	verdict("driver: an area that padding has filled, %u bytes of it read", read);
 }
