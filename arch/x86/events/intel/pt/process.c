@@ -13,12 +13,11 @@
 #include <linux/bitfield.h>
 #include <linux/cpufeature.h>
 #include <linux/io.h>
+#include <linux/mmu_context.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
-
-#include <asm/mmu_context.h>
 
 #include "pt.h"
 

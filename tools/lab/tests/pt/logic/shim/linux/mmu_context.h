@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef SHIM_ASM_MMU_CONTEXT_H
-#define SHIM_ASM_MMU_CONTEXT_H
+#ifndef SHIM_LINUX_MMU_CONTEXT_H
+#define SHIM_LINUX_MMU_CONTEXT_H
 
 #include <linux/sched.h>
 
