@@ -46,7 +46,7 @@ def make_program(source, program, log, selftests=()):
 
     It may take more of the kselftests' files than the one that all of them share.
     """
-    sources = [source, SOURCE / "load.c", NATIVE / "points.c",
+    sources = [source, SOURCE / "load.c", NATIVE / "points.c", NATIVE / "partner.c",
                *(SELFTESTS / file for file in ("aux_util.c", *selftests))]
     includes = [f"-I{directory}" for directory in (SOURCE, NATIVE, SELFTESTS)]
     proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o", program, *sources],

@@ -13,12 +13,12 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include "aux_bench.h"
 #include "aux_util.h"
+#include "partner.h"
 
 #define KiB		1024UL
 #define MiB		(1024 * KiB)
@@ -59,13 +59,12 @@ static void print_ticks(const char *name, __u64 ticks, unsigned int times)
 
 static void begin(struct aux_event *event, struct perf_event_attr *attr, size_t area, int prot)
 {
-	*event = (struct aux_event){ .fd = aux_open(attr, 0, -1) };
-	if (event->fd < 0)
-		err(1, "perf_event_open(%s)", aux_pmu_name());
-	if (aux_map_data(event, DATA_PAGES))
-		errx(1, "%s: no data buffer", aux_pmu_name());
-	if (area && aux_map_area(event, area, prot))
-		errx(1, "%s: no AUX area", aux_pmu_name());
+	int ret = aux_open_mapped(event, attr, 0, -1, DATA_PAGES);
+
+	if (!ret && area)
+		ret = aux_map_area(event, area, prot);
+	if (ret)
+		errx(1, "%s, area of %zu bytes: %s", aux_pmu_name(), area, strerror(-ret));
 }
 
 static void choose(const char *pmu, struct perf_event_attr *attr)
@@ -148,50 +147,11 @@ static void transactions(const struct transaction *t)
 	print_ticks(t->name, median(counts, SHOTS), t->pairs);
 }
 
-/* Another task, which gives back each byte until there is none. */
-struct partner {
-	int to;
-	int from;
-	pid_t pid;
-};
-
-static void start_partner(struct partner *partner)
-{
-	int there[2], back[2];
-	char byte;
-
-	if (pipe(there) || pipe(back))
-		err(1, "pipe");
-	partner->pid = fork();
-	if (partner->pid < 0)
-		err(1, "fork");
-	if (!partner->pid) {
-		close(there[1]);
-		close(back[0]);
-		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
-			;
-		_exit(0);
-	}
-	close(there[0]);
-	close(back[1]);
-	partner->to = there[1];
-	partner->from = back[0];
-}
-
-static void end_partner(struct partner *partner)
-{
-	close(partner->to);
-	close(partner->from);
-	waitpid(partner->pid, NULL, 0);
-}
-
 static __u64 round_trip(struct partner *partner)
 {
 	__u64 start = __rdtsc();
-	char byte = 0;
 
-	if (write(partner->to, &byte, 1) != 1 || read(partner->from, &byte, 1) != 1)
-		err(1, "ping-pong");
+	partner_call(partner);
 	return __rdtsc() - start;
 }
 
@@ -231,12 +191,12 @@ static void switches(const char *name, const char *pmu, __u64 bytes)
 	choose(pmu, &attr);
 	attr.config = bytes;
 	begin(&event, &attr, 8 * MiB, PROT_READ | PROT_WRITE);
-	start_partner(&partner);
+	partner_start(&partner);
 	plain = ping_pong(&partner);
 	aux_enable(&event);
 	traced = ping_pong(&partner);
 	aux_disable(&event);
-	end_partner(&partner);
+	partner_end(&partner);
 	if (aux_head(&event) < ROUNDS * bytes || (bytes && !event.page->data_head))
 		errx(1, "%s: too little was traced", name);
 	print_ticks(name, traced - plain, 1);

@@ -6,18 +6,16 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "aux_util.h"
+#include "partner.h"
 
 #define KiB		1024UL
 #define MiB		(1024 * KiB)
@@ -92,41 +90,27 @@ static void count(__u64 *before)
 		before[kind] = accesses(kind);
 }
 
+static void begin_as(struct aux_event *event, struct perf_event_attr *attr, pid_t pid, int cpu,
+		     size_t area, int prot)
+{
+	int ret = aux_open_mapped(event, attr, pid, cpu, DATA_PAGES) ?:
+		  aux_map_area(event, area, prot);
+
+	if (ret)
+		errx(1, "%s, area of %zu bytes: %s", aux_pmu_name(), area, strerror(-ret));
+}
+
 static void begin(struct aux_event *event, pid_t pid, size_t area, int prot)
 {
-	struct perf_event_attr attr;
-
-	aux_attr(&attr);
-	*event = (struct aux_event){ .fd = aux_open(&attr, pid, -1) };
-	if (event->fd < 0)
-		err(1, "perf_event_open(%s)", aux_pmu_name());
-	if (aux_map_data(event, DATA_PAGES) || aux_map_area(event, area, prot))
-		errx(1, "no buffer of %zu bytes", area);
+	begin_as(event, NULL, pid, -1, area, prot);
 }
 
-/* Another task, which gives back each byte until there is none. */
-static pid_t echo(int in, int out)
-{
-	char byte;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(1, "fork");
-	if (pid)
-		return pid;
-	while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
-		;
-	_exit(0);
-}
-
-static void ping_pong(int to, int from)
+static void ping_pong(struct partner *partner)
 {
 	unsigned int i;
-	char byte = 0;
 
 	for (i = 0; i < ROUNDS; i++)
-		if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
-			err(1, "ping-pong");
+		partner_call(partner);
 }
 
 /* The trace of this process that costs least at a switch. */
@@ -140,37 +124,29 @@ static void begin_process(struct aux_event *event, size_t area)
 	}
 	aux_attr(&attr);
 	attr.config1 = getpid();
-	*event = (struct aux_event){ .fd = aux_open(&attr, -1, 0) };
-	if (event->fd < 0)
-		err(1, "an event of the process %d", getpid());
-	if (aux_map_data(event, DATA_PAGES) || aux_map_area(event, area, PROT_READ | PROT_WRITE))
-		errx(1, "no buffer of %zu bytes", area);
+	begin_as(event, &attr, -1, 0, area, PROT_READ | PROT_WRITE);
 }
 
 /* A round is one switch out of this task and one back into it; both may be traced. */
 static void rounds(const char *name, struct aux_event *own, struct aux_event *partners)
 {
-	int there[2], back[2];
+	struct partner partner;
 	__u64 before[KINDS];
-	pid_t pid;
 
-	if (pipe2(there, O_CLOEXEC) || pipe2(back, O_CLOEXEC))
-		err(1, "pipe");
-	pid = echo(there[0], back[1]);
+	partner_start(&partner);
 	if (partners)
-		begin(partners, pid, MiB, PROT_READ | PROT_WRITE);
+		begin(partners, partner.pid, MiB, PROT_READ | PROT_WRITE);
 	aux_enable(own);
 	if (partners)
 		aux_enable(partners);
-	ping_pong(there[1], back[0]);
+	ping_pong(&partner);
 	count(before);
-	ping_pong(there[1], back[0]);
+	ping_pong(&partner);
 	print_accesses(name, before, ROUNDS);
 	/* Of an event that is never stopped nothing may have been told yet. */
 	if (aux_disable(own) || !aux_head(own))
 		errx(1, "%s: nothing was traced", name);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	partner_end(&partner);
 }
 
 static void switches(void)

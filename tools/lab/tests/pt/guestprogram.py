@@ -23,7 +23,7 @@ def compile_all(sources, target):
     files = [recording.TESTS / "pt" / name for name in sources]
     recording.compile_c(files[0], target, "-O2", "-static", f"-I{NATIVE}",
                         f"-I{SELFTESTS}", *map(str, files[1:]), str(NATIVE / "points.c"),
-                        str(SELFTESTS / "aux_util.c"))
+                        str(NATIVE / "partner.c"), str(SELFTESTS / "aux_util.c"))
     return target
 
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "company.h"
+#include "partner.h"
 
 #define PERIOD		1009
 #define SAMPLE_SIZE	512
@@ -33,30 +34,6 @@ static void __attribute__((noinline)) landmark(unsigned int *counter)
 {
 	if (++*counter % 3)
 		*(volatile unsigned int *)counter;
-}
-
-/* Two tasks of one CPU that wake each other; the child goes on forever. */
-static pid_t start_partner(int *to, int *from)
-{
-	int there[2], back[2];
-	char byte = 0;
-	pid_t pid;
-
-	if (pipe(there) || pipe(back))
-		err(1, "pipe");
-	pid = fork();
-	if (!pid) {
-		close(there[1]);
-		close(back[0]);
-		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
-			;
-		_exit(0);
-	}
-	close(there[0]);
-	close(back[1]);
-	*to = there[1];
-	*from = back[0];
-	return pid;
 }
 
 static int open_group(struct aux_event *trace, struct aux_event *sampler, unsigned int pages)
@@ -115,13 +92,13 @@ static bool is_stopped(void)
 	return status & STATUS_STOPPED;
 }
 
-static void test_area(const char *name, unsigned int pages, bool stops, int to, int from)
+static void test_area(const char *name, unsigned int pages, bool stops,
+		      struct partner *partner)
 {
 	struct aux_event trace = { .fd = -1 }, sampler = { .fd = -1 };
 	double begin = aux_seconds();
 	struct seen seen = { };
 	unsigned int counter = 0, stopped = 0;
-	char byte = 0;
 	int ret = open_group(&trace, &sampler, pages);
 
 	if (!ret && stops)
@@ -129,8 +106,7 @@ static void test_area(const char *name, unsigned int pages, bool stops, int to, 
 	ret = ret ?: aux_enable(&trace);
 	while (!ret && seen.samples < ENOUGH && aux_seconds() - begin < PATIENCE) {
 		for (unsigned int i = 0; i < 20; i++) {
-			if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
-				errx(1, "the partner is gone");
+			partner_call(partner);
 			landmark(&counter);
 		}
 		stopped += is_stopped();
@@ -149,16 +125,14 @@ static void test_area(const char *name, unsigned int pages, bool stops, int to, 
 
 void test_samples(void)
 {
-	int to, from;
-	pid_t pid;
+	struct partner partner;
 
+	/* Both on one CPU. */
 	aux_pin(0, 0);
-	pid = start_partner(&to, &from);
-	test_area("an area of many pages", 16, false, to, from);
-	test_area("a page", 1, false, to, from);
-	test_area("an area of many pages, stopped at a filter", 16, true, to, from);
-	test_area("a page, stopped at a filter", 1, true, to, from);
-	close(to);
-	close(from);
-	aux_end_worker(pid);
+	partner_start(&partner);
+	test_area("an area of many pages", 16, false, &partner);
+	test_area("a page", 1, false, &partner);
+	test_area("an area of many pages, stopped at a filter", 16, true, &partner);
+	test_area("a page, stopped at a filter", 1, true, &partner);
+	partner_end(&partner);
 }
