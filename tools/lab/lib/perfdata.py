@@ -125,10 +125,10 @@ def _account(summary, kind, body, data):
 
 
 def _areas(body):
-    """{event: area} of a record that has a number of entries."""
-    entries = body[ONE_U64.size:]
-    usable = len(entries) - len(entries) % ID_INDEX_ENTRY.size
-    return {entry[0]: entry[1] for entry in ID_INDEX_ENTRY.iter_unpack(entries[:usable])}
+    """{event: area} of a record that has a number, and so many entries; newer perf adds others."""
+    count, = ONE_U64.unpack_from(body)
+    entries = body[ONE_U64.size:][:count * ID_INDEX_ENTRY.size]
+    return {entry[0]: entry[1] for entry in ID_INDEX_ENTRY.iter_unpack(entries)}
 
 
 def _account_aux(summary, body):
