@@ -92,6 +92,13 @@ def shown(text, word):
     return found
 
 
+def differing(text, word, wanted):
+    """What a script's lines that start with a word should say, and do not: a line for each."""
+    found = shown(text, word)
+    return [f"{word} {key}: {found.get(key)}, wanted {value}" for key, value in wanted.items()
+            if found.get(key, "").strip() != value]
+
+
 def record_all(recordings, directory, *options, timeout=300):
     """Make all recordings in one guest; each leaves NAME.data and NAME.log."""
     lines = [f"cd {directory}", f"export PERF='perf --buildid-dir {directory}/buildid'"]
@@ -130,9 +137,14 @@ def script(data, directory, itrace, *fields):
                           errors="replace", check=False).stdout
 
 
+def errors_in(text):
+    """The texts of the decoder's errors in what perf script says."""
+    return [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(text)]
+
+
 def decoder_errors(data, directory):
     """The texts of the errors that perf's decoder finds."""
-    return [f"ip {m[1]} {m[2]}" for m in ERROR_LINE.finditer(script(data, directory, "e"))]
+    return errors_in(script(data, directory, "e"))
 
 
 def decode(number, directory):
@@ -141,11 +153,9 @@ def decode(number, directory):
     if not data.exists():
         log = directory / f"{number}.log"
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
-    errors = decoder_errors(data, directory)
-    branches = sum(1 for line in script(data, directory, "b", "-Fip,addr").splitlines()
-                   if line and "=>" in line)
+    text = script(data, directory, "be", "-Fip,addr")
     summary = perfdata.summarize(data)
-    return Decoded(branches, errors, summary.lost(), summary.trace_bytes, summary.gaps,
+    return Decoded(text.count("=>"), errors_in(text), summary.lost(), summary.trace_bytes, summary.gaps,
                    summary.resumed, summary.resumed_blind)
 
 

@@ -56,12 +56,12 @@ static const struct {
 static void test_parts(struct aux_event *event, struct object *object, bool late)
 {
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		bool good = true;
+		bool good;
 
 		if (!late)
 			map_object(object, 1, 2, CODE);
-		good = good && !set_filter(event, "filter %#llx/%#llx@%s", parts[i].offset,
-					   parts[i].size, object->path);
+		good = !set_filter(event, "filter %#llx/%#llx@%s", parts[i].offset, parts[i].size,
+				   object->path);
 		if (late) {
 			good = good && holds(object, parts[i].offset, parts[i].size);
 			map_object(object, 1, 2, CODE);

@@ -3,7 +3,6 @@
 
 import re
 import shutil
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -52,12 +51,6 @@ of() {{ echo $2 >/sys/module/pt_life/parameters/$1; }}
 """
 
 
-def compile_static(source, target, *more):
-    """For the guest, without a dynamic linker, which never does the same twice."""
-    subprocess.run(["gcc", "-O1", "-g", "-Wall", "-Werror", "-static", "-o", target, source, *more],
-                   check=True)
-
-
 def prepare(name):
     """The directory of a test, with the module that plays the platform and VMX, and programs."""
     directory = recording.work_directory(name)
@@ -67,7 +60,8 @@ def prepare(name):
     except LabError as error:
         points.bail_out(str(error))
     module.rename(directory / "pt_life.ko")
-    compile_static(HERE / "steady.c", directory / "steady")
+    # Without a dynamic linker, which never does the same twice.
+    recording.compile_c(HERE / "steady.c", directory / "steady", "-static")
     shutil.copy(HERE / "load.py", directory)
     return directory
 
@@ -78,27 +72,20 @@ def programs(directory, *names):
         (directory / name).symlink_to("steady")
 
 
-def decode(directory, data, *options):
+def decode(directory, data):
     """(branches of each program, the decoder's errors, the summary of the file's records)."""
-    text = subprocess.run([recording.PERF, "--buildid-dir", f"{directory}/buildid", "script",
-                           "-i", str(directory / data), "--itrace=be", "-F", "comm,ip,addr",
-                           *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", check=False).stdout
+    text = recording.script(directory / data, directory, "be", "-F", "comm,ip,addr")
     counts = Counter()
     for line in text.splitlines():
         match = BRANCH.match(line)
         if match and all(0 < int(ip, 16) < KERNEL for ip in match.group(2, 3)):
             counts[match[1]] += 1
-    errors = [f"ip {m[1]} {m[2]}" for m in recording.ERROR_LINE.finditer(text)]
-    return counts, errors, recording.perfdata.summarize(directory / data)
+    return counts, recording.errors_in(text), recording.perfdata.summarize(directory / data)
 
 
 def functions(directory, data):
     """{function of the kernel: how many branches come from it}."""
-    text = subprocess.run([recording.PERF, "--buildid-dir", f"{directory}/buildid", "script",
-                           "-i", str(directory / data), "--itrace=b", "-F", "ip,sym"],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          errors="replace", check=False).stdout
+    text = recording.script(directory / data, directory, "b", "-F", "ip,sym")
     return Counter(words[1] for words in map(str.split, text.splitlines()) if len(words) > 1)
 
 
