@@ -106,13 +106,17 @@ class Judge:
 
     def same(self, data, usual, text, partial=0, **times):
         """So many runs of a program, each of as many branches as usual, no errors, known holes."""
-        counts, errors, summary = decode(self.directory, f"{data}.data")
+        log = self.directory / f"{data}.log"
+        try:
+            counts, errors, summary = decode(self.directory, f"{data}.data")
+        except LabError as error:
+            self.tap.result(False, f"{data}: {text}", str(error), log.read_text())
+            return
         notes = [f"{program}: {counts[program]} branches, not {number} times {usual[program]}"
                  for program, number in times.items() if counts[program] != number * usual[program]]
         if summary.lost() != partial or summary.partial != partial:
             notes.append(f"{summary.partial} of {summary.lost()} records of loss are PARTIAL")
         if self.status.get(data) != "0":
             notes.append(f"perf record: {self.status.get(data)}")
-        log = self.directory / f"{data}.log"
         self.tap.result(not notes + errors, f"{data}: {text}", *notes, *errors[:10],
                         log.read_text())
