@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of what perf's core keeps for the address filters of a PMU: ranges
+ * that live as long as somebody may read them, and the file that says how many
+ * there are. Both were wrong for a moment only, which no program can meet.
+ *
+ * The PMU has no hardware, and no filter is set.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/device/bus.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kernfs.h>
+#include <linux/notifier.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+/* More than one allocator's words, wherever in a free object it keeps them. */
+#define RANGES		4
+#define RANGE_START(i)	(0x5afe0000UL + (i))
+#define RANGE_SIZE(i)	(0x1000UL + (i))
+/* Far more than a release takes, less than what is called a stall of RCU. */
+#define RELEASE_TIME	(5 * HZ)
+
+static struct pmu filter_pmu;
+
+static int filter_pmu_event_init(struct perf_event *event)
+{
+	return event->attr.type == filter_pmu.type ? 0 : -ENOENT;
+}
+
+static int filter_pmu_add(struct perf_event *event, int flags)
+{
+	return 0;
+}
+
+static void filter_pmu_nothing(struct perf_event *event, int flags)
+{
+}
+
+static void filter_pmu_read(struct perf_event *event)
+{
+}
+
+static int filter_pmu_validate(struct list_head *filters)
+{
+	return -EOPNOTSUPP;
+}
+
+static const struct pmu filter_pmu_new = {
+	.task_ctx_nr	= perf_invalid_context,
+	.event_init	= filter_pmu_event_init,
+	.add		= filter_pmu_add,
+	.del		= filter_pmu_nothing,
+	.start		= filter_pmu_nothing,
+	.stop		= filter_pmu_nothing,
+	.read		= filter_pmu_read,
+	.addr_filters_validate = filter_pmu_validate,
+};
+
+static int filter_pmu_register(unsigned int ranges)
+{
+	/* A struct that was registered before cannot be again. */
+	filter_pmu = filter_pmu_new;
+	filter_pmu.nr_addr_filters = ranges;
+	return perf_pmu_register(&filter_pmu, "filter_kunit", -1);
+}
+
+static int ranges_suite_init(struct kunit_suite *suite)
+{
+	return filter_pmu_register(RANGES);
+}
+
+static void ranges_suite_exit(struct kunit_suite *suite)
+{
+	perf_pmu_unregister(&filter_pmu);
+}
+
+static struct perf_event *filter_open(void)
+{
+	struct perf_event_attr attr = {
+		.type	= filter_pmu.type,
+		.size	= sizeof(attr),
+	};
+
+	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+}
+
+/* An event, and another CPU's work to release it. */
+struct release {
+	struct work_struct	work;
+	struct completion	done;
+	struct perf_event	*event;
+};
+
+static void release_work(struct work_struct *work)
+{
+	struct release *r = container_of(work, struct release, work);
+
+	perf_event_release_kernel(r->event);
+	complete(&r->done);
+}
+
+/* The caller may not sleep, so that it is a reader to RCU all the time. */
+static bool release_on(struct release *r, int cpu)
+{
+	unsigned long end = jiffies + RELEASE_TIME;
+
+	queue_work_on(cpu, system_wq, &r->work);
+	while (!completion_done(&r->done)) {
+		if (time_after(jiffies, end))
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+static void write_ranges(struct perf_event *event)
+{
+	int i;
+
+	for (i = 0; i < RANGES; i++) {
+		event->addr_filter_ranges[i].start = RANGE_START(i);
+		event->addr_filter_ranges[i].size = RANGE_SIZE(i);
+	}
+}
+
+/* An allocator writes to what is free, and KASAN, where it is, fails the test. */
+static bool ranges_are_kept(struct perf_event *event)
+{
+	int i;
+
+	for (i = 0; i < RANGES; i++) {
+		if (READ_ONCE(event->addr_filter_ranges[i].start) != RANGE_START(i) ||
+		    READ_ONCE(event->addr_filter_ranges[i].size) != RANGE_SIZE(i))
+			return false;
+	}
+	return true;
+}
+
+/* exec() and mmap() write the ranges of events that they find on a list. */
+static void ranges_outlive_their_readers(struct kunit *test)
+{
+	struct release r = {
+		.done = COMPLETION_INITIALIZER_ONSTACK(r.done),
+	};
+	bool released, kept;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "nobody else to release the event");
+	r.event = filter_open();
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, r.event);
+	if (!r.event->addr_filter_ranges) {
+		perf_event_release_kernel(r.event);
+		KUNIT_FAIL_AND_ABORT(test, "the event has no ranges");
+	}
+	write_ranges(r.event);
+	INIT_WORK_ONSTACK(&r.work, release_work);
+
+	released = false;
+	kept = false;
+	scoped_guard(preempt) {
+		guard(rcu)();
+		released = release_on(&r, cpumask_any_but(cpu_online_mask,
+							  smp_processor_id()));
+		if (released)
+			kept = ranges_are_kept(r.event);
+	}
+	flush_work(&r.work);
+	destroy_work_on_stack(&r.work);
+
+	KUNIT_EXPECT_TRUE_MSG(test, released, "no release beside the reader in time");
+	KUNIT_EXPECT_TRUE(test, kept);
+}
+
+static struct kunit_case ranges_cases[] = {
+	KUNIT_CASE(ranges_outlive_their_readers),
+	{}
+};
+
+static struct kunit_suite ranges_suite = {
+	.name		= "perf_filter_ranges",
+	.suite_init	= ranges_suite_init,
+	.suite_exit	= ranges_suite_exit,
+	.test_cases	= ranges_cases,
+};
+
+/* What the PMU's device looks like at the moment when it is announced. */
+struct watch {
+	struct notifier_block	block;
+	bool			told;
+	bool			type;
+	bool			filters;
+};
+
+static bool has_file(struct device *dev, const char *name)
+{
+	struct kernfs_node *node = kernfs_find_and_get(dev->kobj.sd, name);
+
+	kernfs_put(node);
+	return node;
+}
+
+/* device_add() tells the bus last before it tells user space. */
+static int watch_bus(struct notifier_block *block, unsigned long action, void *data)
+{
+	struct watch *w = container_of(block, struct watch, block);
+	struct device *dev = data;
+
+	if (action != BUS_NOTIFY_ADD_DEVICE || dev_get_drvdata(dev) != &filter_pmu)
+		return NOTIFY_DONE;
+	w->told = true;
+	w->type = has_file(dev, "type");
+	w->filters = has_file(dev, "nr_addr_filters");
+	return NOTIFY_DONE;
+}
+
+/* The bus of PMUs, which has no name outside of perf's core. */
+static const struct bus_type *pmu_bus(struct kunit *test)
+{
+	const struct bus_type *bus;
+
+	KUNIT_ASSERT_EQ(test, filter_pmu_register(0), 0);
+	bus = filter_pmu.dev ? filter_pmu.dev->bus : NULL;
+	perf_pmu_unregister(&filter_pmu);
+	KUNIT_ASSERT_NOT_NULL(test, bus);
+	return bus;
+}
+
+/* The PMU comes and goes; what was seen of its files when it came, and later. */
+static void expect_file(struct kunit *test, unsigned int ranges, bool expected)
+{
+	struct watch w = { .block.notifier_call = watch_bus };
+	const struct bus_type *bus = pmu_bus(test);
+	bool later = false;
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, bus_register_notifier(bus, &w.block), 0);
+	ret = filter_pmu_register(ranges);
+	bus_unregister_notifier(bus, &w.block);
+	if (!ret) {
+		later = has_file(filter_pmu.dev, "nr_addr_filters");
+		perf_pmu_unregister(&filter_pmu);
+	}
+
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_EXPECT_TRUE(test, w.told);
+	KUNIT_EXPECT_TRUE(test, w.type);
+	KUNIT_EXPECT_EQ(test, w.filters, expected);
+	KUNIT_EXPECT_EQ(test, later, expected);
+}
+
+static void file_comes_with_its_device(struct kunit *test)
+{
+	expect_file(test, RANGES, true);
+}
+
+static void no_file_without_filters(struct kunit *test)
+{
+	expect_file(test, 0, false);
+}
+
+static struct kunit_case file_cases[] = {
+	KUNIT_CASE(file_comes_with_its_device),
+	KUNIT_CASE(no_file_without_filters),
+	{}
+};
+
+static struct kunit_suite file_suite = {
+	.name		= "perf_filter_file",
+	.test_cases	= file_cases,
+};
+
+kunit_test_suites(&ranges_suite, &file_suite);
+
+MODULE_DESCRIPTION("KUnit tests of what perf's core keeps for address filters");
+MODULE_LICENSE("GPL");
