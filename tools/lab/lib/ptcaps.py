@@ -22,6 +22,7 @@ CAPABILITIES = {
     "single": ("x-pt-single", "single-range output"),
     "psbpmi": ("x-pt-psbpmi", "PSB and PMI preservation"),
     "lip": ("x-pt-lip", "IP payloads are linear addresses"),
+    "pebs": ("x-pebs", "PEBS, by which counters write records; off unless named"),
 }
 RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")
 MAX_RANGES = 4

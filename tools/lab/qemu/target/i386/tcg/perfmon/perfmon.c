@@ -12,6 +12,7 @@
 #include "exec/helper-proto.h"
 #include "hw/core/cpu.h"
 #include "lbr.h"
+#include "pebs.h"
 #include "pmu.h"
 #include "pt.h"
 #include "pt_regs.h"
@@ -87,14 +88,15 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
 {
     CPUX86State *env = &cpu->env;
 
+    /* The trace interrupts by PerfMon's means. */
+    cpu->enable_pmu |= pt_present(env);
+    pebs_realize(env);
     if (!perfmon_present(env)) {
         return true;
     }
     /* Leaf 15H must be there; x86_cpu_expand_features() saw to 14H. */
     env->cpuid_level = MAX(env->cpuid_level, 0x15);
     cpu->crystal_ns = CRYSTAL_NS;
-    /* The trace interrupts by PerfMon's means. */
-    cpu->enable_pmu |= pt_present(env);
     return pmu_realize(cpu, errp) &&
            (!pt_present(env) || pt_config_check(cpu, errp));
 }

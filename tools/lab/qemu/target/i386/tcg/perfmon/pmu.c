@@ -26,6 +26,7 @@
 #include "hw/i386/apic.h"
 #include "accel/tcg/internal-common.h"
 #include "lbr.h"
+#include "pebs.h"
 #include "pmu.h"
 #include "pmu_regs.h"
 #include "predict.h"
@@ -159,9 +160,13 @@ static PMUCounter pmu_decode(CPUX86State *env, int i)
     return c;
 }
 
+static void pmu_fold_at(CPUX86State *env, const PEBSPlace *at);
+
 static void pmu_ref_due(CPUState *cs, run_on_cpu_data data)
 {
-    pmu_fold(cpu_env(cs));
+    CPUX86State *env = cpu_env(cs);
+
+    pmu_fold_at(env, &(PEBSPlace) { env->eip, env->eip });
 }
 
 static void pmu_ref_timer(void *opaque)
@@ -348,33 +353,66 @@ static void pmu_interrupt(CPUX86State *env)
     pmu_deliver(env);
 }
 
-void pmu_fold(CPUX86State *env)
+/*
+ * Brings all counters up to date.  Those that overflowed and are PEBS's are
+ * left one event before the overflow.  Returns a mask of them, and of others
+ * in @overflow and, if they interrupt, in @pmi.
+ */
+static uint64_t pmu_add_up(CPUX86State *env, uint64_t *overflow, uint64_t *pmi)
 {
     PMUState *pmu = &env->pmu;
-    uint64_t overflow = 0;
-    bool pmi = false;
+    uint64_t pebs = 0;
 
     pmu_read_ref(env);
     for (int i = 0; i < PMU_NUM_COUNTERS; i++) {
         PMUCounter *c = &pmu->counter[i];
         uint64_t *value = pmu_counter(env, i);
+        uint64_t bit = pmu_global_bit(i);
 
         if (!c->sources) {
             continue;
         }
         *value += pmu_events_since(pmu, c);
-        if (*value >= COUNTER_RANGE) {
-            *value &= COUNTER_RANGE - 1;
-            overflow |= pmu_global_bit(i);
-            pmi |= c->pmi;
+        if (*value < COUNTER_RANGE) {
+            continue;
         }
+        if (pebs_counters(env) & bit) {
+            *value = COUNTER_RANGE - 1;
+            pebs |= bit;
+            continue;
+        }
+        *value &= COUNTER_RANGE - 1;
+        *overflow |= bit;
+        *pmi |= c->pmi ? bit : 0;
     }
     memcpy(pmu->seen, pmu->now, sizeof(pmu->seen));
+    return pebs;
+}
+
+/* As pmu_fold(), where it is known what the processor has come to. */
+static void pmu_fold_at(CPUX86State *env, const PEBSPlace *at)
+{
+    uint64_t overflow = 0, pmi = 0, buffer = 0;
+    uint64_t pebs = pmu_add_up(env, &overflow, &pmi);
+
+    if (pebs && at) {
+        buffer = pebs_record(env, pebs, at);
+    }
     pmu_set_limits(env);
-    env->msr_global_status |= overflow;
-    if (pmi) {
+    env->msr_global_status |= overflow | buffer;
+    if (pmi || buffer) {
         pmu_interrupt(env);
     }
+}
+
+void pmu_fold(CPUX86State *env)
+{
+    pmu_fold_at(env, NULL);
+}
+
+void pmu_branch_due(CPUX86State *env, target_ulong from, target_ulong to)
+{
+    pmu_fold_at(env, &(PEBSPlace) { from, to });
 }
 
 void pmu_raise(CPUX86State *env, uint64_t status)
@@ -401,10 +439,12 @@ void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
 {
     PMUState *pmu = &env->pmu;
     enum pmu_mode mode = pmu_mode(env);
+    PEBSPlace at = { from, from };
 
     bool exception = kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_INT1;
 
     if (kind != PERFMON_FAR_FAULT && kind != PERFMON_FAR_IRQ) {
+        at.next_ip = env->eip;
         pmu->now[pmu->mode][PMU_SRC_BRANCH + PMU_BRANCH_FAR]++;
         pmu->branch_budget--;
     }
@@ -413,7 +453,7 @@ void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
         lbr_debug_exception(env);
     }
     if (mode != pmu->mode || !pmu->branch_budget) {
-        pmu_fold(env);
+        pmu_fold_at(env, &at);
         pmu->mode = mode;
     }
 }
@@ -465,7 +505,7 @@ void helper_perfmon_limit(CPUX86State *env)
     cpu_restore_state(cs, GETPC());
     now = pmu->now[mode][PMU_SRC_INSN];
     if (now >= pmu->limit[mode]) {
-        pmu_fold(env);
+        pmu_fold_at(env, &(PEBSPlace) { env->eip, env->eip });
     } else {
         cs->cflags_next_tb = pmu_short_block(cs, pmu->limit[mode] - now);
     }

@@ -42,8 +42,13 @@ static inline bool pmu_active(CPUX86State *env)
     return env->pmu.active;
 }
 
-/* Brings all counters up to date, and raises what overflowed. */
+/*
+ * Brings all counters up to date, and raises what overflowed.  What would have
+ * to be told of the place does so at the next event.
+ */
 void pmu_fold(CPUX86State *env);
+/* The same at the branch at which a counter may overflow. */
+void pmu_branch_due(CPUX86State *env, target_ulong from, target_ulong to);
 /* After a change of what is counted; fold first. */
 void pmu_configure(CPUX86State *env);
 /*
@@ -86,7 +91,7 @@ static inline void pmu_branch(CPUX86State *env, target_ulong from,
         pmu_branch_predicted(env, from, to, next, kind);
     }
     if (--pmu->branch_budget == 0) {
-        pmu_fold(env);
+        pmu_branch_due(env, from, to);
     }
 }
 

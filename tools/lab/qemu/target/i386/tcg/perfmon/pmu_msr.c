@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "system/tcg.h"
 #include "lbr.h"
+#include "pebs.h"
 #include "pmu.h"
 #include "pmu_regs.h"
 #include "predict.h"
@@ -42,7 +43,7 @@
                                  PMU_STATUS_OVF_UNCORE | PMU_STATUS_OVF_BUF)
 #define GLOBAL_RESET_VALID      (GLOBAL_SET_VALID | PMU_STATUS_COND_CHGD)
 
-/* IA32_MISC_ENABLE: there are counters, but no BTS and no PEBS. */
+/* IA32_MISC_ENABLE: there are counters, but no BTS, and PEBS if asked for. */
 #define MISC_ENABLE_EMON        BIT_ULL(7)
 #define MISC_ENABLE_NO_BTS      BIT_ULL(11)
 #define MISC_ENABLE_NO_PEBS     BIT_ULL(12)
@@ -75,7 +76,7 @@ bool pmu_realize(X86CPU *cpu, Error **errp)
     if (cpu->enable_pmu) {
         env->features[FEAT_1_ECX] |= CPUID_EXT_PDCM;
         env->features[FEAT_PERF_CAPABILITIES] =
-            PMU_CAP_FW_WRITE |
+            PMU_CAP_FW_WRITE | (pebs_present(env) ? PMU_CAP_PEBS : 0) |
             (lbr_given ? cpu->lbr_fmt : PMU_CAP_LBR_FMT_INFO);
     }
     return true;
@@ -88,8 +89,10 @@ void pmu_reset(CPUX86State *env)
     lbr_reset(env);
     if (pmu_present(env)) {
         env->msr_global_ctrl = GLOBAL_GP;
-        env->msr_ia32_misc_enable |= MISC_ENABLE_EMON | MISC_ENABLE_NO_BTS |
-                                     MISC_ENABLE_NO_PEBS;
+        env->msr_ia32_misc_enable |= MISC_ENABLE_EMON | MISC_ENABLE_NO_BTS;
+        if (!pebs_present(env)) {
+            env->msr_ia32_misc_enable |= MISC_ENABLE_NO_PEBS;
+        }
     }
     pmu_configure(env);
 }
@@ -154,7 +157,7 @@ static bool pmu_owns(CPUX86State *env, uint32_t msr)
 enum perfmon_access pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 {
     if (!pmu_owns(env, msr)) {
-        return PERFMON_NOT_MINE;
+        return pebs_rdmsr(env, msr, val);
     }
     pmu_fold(env);
     switch (msr) {
@@ -269,7 +272,7 @@ enum perfmon_access pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     enum perfmon_access access;
 
     if (!pmu_owns(env, msr)) {
-        return PERFMON_NOT_MINE;
+        return pebs_wrmsr(env, msr, val);
     }
     pmu_fold(env);
     access = pmu_write(env, msr, val);
@@ -358,5 +361,9 @@ const VMStateDescription vmstate_pmu = {
         VMSTATE_UINT64_ARRAY(env.pmu.predictor.ret, X86CPU, PREDICT_RETURNS),
         VMSTATE_UINT32(env.pmu.predictor.ret_top, X86CPU),
         VMSTATE_END_OF_LIST()
+    },
+    .subsections = (const VMStateDescription * const []) {
+        &vmstate_pebs,
+        NULL
     }
 };

@@ -16,10 +16,15 @@
 
 #define LBR_DEPTH           32
 
-/* IA32_PERF_CAPABILITIES: LBRs with MSR_LBR_INFO, full width counter writes */
+/*
+ * IA32_PERF_CAPABILITIES: LBRs with MSR_LBR_INFO, full width counter writes;
+ * PEBS records after the event, with all registers, of format 3
+ */
 #define PMU_CAP_LBR_FMT_INFO    5
 #define PMU_CAP_FW_WRITE        BIT_ULL(13)
-#define PMU_CAPABILITIES        (PMU_CAP_LBR_FMT_INFO | PMU_CAP_FW_WRITE)
+#define PMU_CAP_PEBS            (BIT_ULL(6) | BIT_ULL(7) | 3ULL << 8)
+#define PMU_CAPABILITIES        (PMU_CAP_LBR_FMT_INFO | PMU_CAP_FW_WRITE | \
+                                 PMU_CAP_PEBS)
 
 /* Kinds of enum perfmon_branch, and one for far branches. */
 #define PMU_BRANCH_KINDS    9
@@ -76,6 +81,16 @@ typedef struct PMUPredictor {
 } PMUPredictor;
 
 /**
+ * struct PEBSState - processor event-based sampling
+ * @enable: IA32_PEBS_ENABLE
+ * @ds_area: IA32_DS_AREA
+ */
+typedef struct PEBSState {
+    uint64_t enable;
+    uint64_t ds_area;
+} PEBSState;
+
+/**
  * struct PMUState - PerfMon's inner state
  * @now: what happened since reset, while it was counted; translation blocks
  *       that are flagged add their instructions to PMU_SRC_INSN
@@ -93,6 +108,7 @@ typedef struct PMUPredictor {
  * @predict: predictions are needed, for a counter or for LBRs
  * @counter: decoded configuration, general counters first
  * @predictor: for mispredicted branches
+ * @pebs: of general counters
  */
 typedef struct PMUState {
     uint64_t now[PMU_MODES][PMU_SOURCES];
@@ -110,6 +126,7 @@ typedef struct PMUState {
     bool predict;
     PMUCounter counter[PMU_NUM_COUNTERS];
     PMUPredictor predictor;
+    PEBSState pebs;
 } PMUState;
 
 /**

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processor event-based sampling (SDM volume 3, chapter "Performance
+ * Monitoring"): general counters that write records to memory as they
+ * overflow.
+ */
+#ifndef TARGET_I386_TCG_PERFMON_PEBS_H
+#define TARGET_I386_TCG_PERFMON_PEBS_H
+
+#include "perfmon.h"
+
+/**
+ * struct PEBSPlace - where the processor is when a counter overflows
+ * @event_ip: EIP of the instruction that did it, if it was a branch; else of
+ *            the one that is next
+ * @next_ip: EIP of the one that is next
+ */
+typedef struct PEBSPlace {
+    target_ulong event_ip;
+    target_ulong next_ip;
+} PEBSPlace;
+
+/* Whether the CPU was configured to have it. */
+bool pebs_present(CPUX86State *env);
+/* Shows or hides the debug store, which holds the records, in CPUID. */
+void pebs_realize(CPUX86State *env);
+
+enum perfmon_access pebs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
+enum perfmon_access pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
+
+/* Mask of general counters whose overflow is a record, not a status bit. */
+static inline uint64_t pebs_counters(CPUX86State *env)
+{
+    return env->pmu.pebs.enable;
+}
+
+/**
+ * pebs_record - counters overflowed
+ * @env: CPU state; the registers are those after the instruction
+ * @counters: mask of those that are pebs_counters()
+ * @at: where
+ *
+ * Writes one record for all of them and reloads them.  Where there is no room
+ * for it, they are left as they are.
+ *
+ * Returns bits to set in IA32_PERF_GLOBAL_STATUS, with an interrupt.
+ */
+uint64_t pebs_record(CPUX86State *env, uint64_t counters, const PEBSPlace *at);
+
+extern const VMStateDescription vmstate_pebs;
+
+#endif
