@@ -14,8 +14,8 @@ void sampler_attr(struct perf_event_attr *attr, __u64 config, __u64 period);
 /* ... and take the last branches with each sample */
 void lbr_attr(struct perf_event_attr *attr, __u64 period);
 
-/* exclusive.c; @coexist: PT and last branch records can be on together */
-void test_exclusive(bool coexist);
+/* exclusive.c; @coexist: PT and last branch records can be on together; @pebs: there is PEBS */
+void test_exclusive(bool coexist, bool pebs);
 /* wrap.c */
 void test_wraps(bool coexist);
 /* sample.c */

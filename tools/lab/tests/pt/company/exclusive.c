@@ -109,8 +109,8 @@ static int try_output(int trace, bool freq, unsigned int precise, bool output)
 	return fd < 0 ? -errno : close_fd(fd);
 }
 
-/* It is PEBS that writes to a trace, which this processor has not. */
-static void test_aux_output(void)
+/* Not even with PEBS can this processor write records to a trace. */
+static void test_aux_output(bool pebs)
 {
 	struct perf_event_attr attr;
 	bool refused = true;
@@ -122,6 +122,7 @@ static void test_aux_output(void)
 		leader = i & 2 ? trace : -1;
 		refused = refused && try_output(leader, i & 1, 0, true) == -EINVAL &&
 			  try_output(leader, i & 1, 1, true) == -EOPNOTSUPP &&
+			  try_output(leader, i & 1, 1, false) == (pebs ? 0 : -EOPNOTSUPP) &&
 			  !try_output(leader, i & 1, 0, false);
 	}
 	close_fd(trace);
@@ -129,12 +130,12 @@ static void test_aux_output(void)
 	      strerror(EINVAL), strerror(EOPNOTSUPP));
 }
 
-void test_exclusive(bool coexist)
+void test_exclusive(bool coexist, bool pebs)
 {
 	pid_t child = aux_worker(1);
 
 	test_pairs(child);
 	test_lbr(coexist, child);
-	test_aux_output();
+	test_aux_output(pebs);
 	aux_end_worker(child);
 }

@@ -3,9 +3,10 @@
  * Intel PT in the company of others that use the performance monitor and its
  * interrupt; run in a guest, as root. Prints TAP.
  *
- *   company coexist|exclude
+ *   company coexist|exclude|pebs
  *
- * says whether PT and last branch records can be on together.
+ * says whether PT and last branch records can be on together; with pebs they
+ * cannot, the processor has PEBS, and it is but tried what can be opened.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,9 +35,12 @@ void lbr_attr(struct perf_event_attr *attr, __u64 period)
 int main(int argc, char **argv)
 {
 	bool coexist = argc > 1 && !strcmp(argv[1], "coexist");
+	bool pebs = argc > 1 && !strcmp(argv[1], "pebs");
 
 	setlinebuf(stdout);
-	test_exclusive(coexist);
+	test_exclusive(coexist, pebs);
+	if (pebs)
+		return end_points();
 	test_wraps(coexist);
 	test_samples();
 	return end_points();
