@@ -18,7 +18,9 @@ MACHINE = "microvm,acpi=off,pcie=off,pit=on,pic=on,rtc=on,isa-serial=on"
 # panic=-1 and reboot=t, with -no-reboot, end QEMU at once in either case.
 # The TSC is QEMU's virtual clock; a watchdog that measures it against timer ticks
 # which a busy host delivers late would call it unstable.
-KERNEL_ARGS = "console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable"
+# The detector of hard lockups takes a counter from each CPU: kernel.nmi_watchdog=1 starts it.
+KERNEL_ARGS = ("console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable "
+               "nmi_watchdog=0")
 MAX_SHARES = 6
 MAX_CPUS = 8
 
