@@ -19,8 +19,9 @@ MACHINE = "microvm,acpi=off,pcie=off,pit=on,pic=on,rtc=on,isa-serial=on"
 # The TSC is QEMU's virtual clock; a watchdog that measures it against timer ticks
 # which a busy host delivers late would call it unstable.
 # The detector of hard lockups takes a counter from each CPU: kernel.nmi_watchdog=1 starts it.
+# That of soft ones, which comes with it, would take a host that is busy for them.
 KERNEL_ARGS = ("console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable "
-               "nmi_watchdog=0")
+               "nmi_watchdog=0 nosoftlockup")
 MAX_SHARES = 6
 MAX_CPUS = 8
 

@@ -5,12 +5,16 @@
  * must not have them written in batches ("large PEBS").
  *
  * The tests pretend that the CPU has PEBS, and ask how an event would be set up. It
- * is never on a CPU.
+ * is never on a CPU. What is set where records go to a trace is no event of theirs.
  */
 #include <kunit/test.h>
+#include <linux/irqflags.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
+
+#include <asm/intel_ds.h>
 
 #include "../perf_event.h"
 
@@ -114,11 +118,43 @@ static void sample_of_the_area_has_no_batches(struct kunit *test)
 	expect_batches(test, false);
 }
 
+/*
+ * Only where the CPU has PEBS. The buffer is empty when an event is read, and whose
+ * bits are set in IA32_PEBS_ENABLE is looked at: those for a trace have no event.
+ */
+static void bits_for_a_trace_are_no_events(struct kunit *test)
+{
+	struct perf_sample_data data;
+	struct debug_store *ds, *own;
+	struct cpu_hw_events *cpuc;
+	u64 enabled;
+
+	if (!x86_pmu.drain_pebs)
+		kunit_skip(test, "no PEBS");
+	ds = kunit_kzalloc(test, sizeof(*ds), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ds);
+	ds->pebs_buffer_base = PAGE_SIZE;
+	ds->pebs_index = PAGE_SIZE;
+
+	scoped_guard(irqsave) {
+		cpuc = this_cpu_ptr(&cpu_hw_events);
+		own = cpuc->ds;
+		enabled = cpuc->pebs_enabled;
+		cpuc->ds = ds;
+		cpuc->pebs_enabled = PEBS_VIA_PT_MASK;
+		x86_pmu.drain_pebs(NULL, &data);
+		cpuc->pebs_enabled = enabled;
+		cpuc->ds = own;
+	}
+	KUNIT_EXPECT_EQ(test, ds->pebs_index, PAGE_SIZE);
+}
+
 static struct kunit_case pebs_cases[] = {
 	KUNIT_CASE(plain_event_has_batches),
 	KUNIT_CASE(pause_has_no_batches),
 	KUNIT_CASE(resume_has_no_batches),
 	KUNIT_CASE(sample_of_the_area_has_no_batches),
+	KUNIT_CASE(bits_for_a_trace_are_no_events),
 	{}
 };
 

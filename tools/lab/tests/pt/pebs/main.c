@@ -75,6 +75,7 @@ void pebs_read(struct aux_event *event, __u64 ip, struct pebs_samples *seen)
 		memcpy(&header, &first, sizeof(header));
 		if (header.type == PERF_RECORD_LOST)
 			seen->lost += word(event, tail + offsetof(struct aux_record, lost.lost));
+		seen->throttled += header.type == PERF_RECORD_THROTTLE;
 		if (header.type != PERF_RECORD_SAMPLE)
 			continue;
 		seen->samples++;
@@ -87,8 +88,8 @@ void pebs_read(struct aux_event *event, __u64 ip, struct pebs_samples *seen)
 
 bool pebs_complete(const struct pebs_samples *seen, __u64 period)
 {
-	diag("%lu samples, %lu lost, %lu elsewhere, a count of %llu", seen->samples, seen->lost,
-	     seen->elsewhere, seen->count);
+	diag("%lu samples, %lu lost, %lu elsewhere, %lu times throttled, a count of %llu",
+	     seen->samples, seen->lost, seen->elsewhere, seen->throttled, seen->count);
 	return seen->samples && !seen->elsewhere &&
 	       seen->samples + seen->lost == seen->count / period;
 }
@@ -98,6 +99,7 @@ int main(void)
 	setlinebuf(stdout);
 	test_registers();
 	test_records();
+	test_contents();
 	test_traces();
 	test_pauses();
 	return end_points();

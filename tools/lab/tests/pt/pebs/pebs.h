@@ -27,7 +27,7 @@ unsigned long pebs_interrupts(void);
 
 /* What the samples of an event are, and its count. */
 struct pebs_samples {
-	unsigned long samples, lost, elsewhere;
+	unsigned long samples, lost, elsewhere, throttled;
 	__u64 count;
 };
 
@@ -40,6 +40,8 @@ bool pebs_complete(const struct pebs_samples *seen, __u64 period);
 void test_registers(void);
 /* records.c: events alone */
 void test_records(void);
+/* contents.c: what a record says */
+void test_contents(void);
 /* trace.c: beside a trace */
 void test_traces(void);
 /* pause.c: events that pause and resume a trace */

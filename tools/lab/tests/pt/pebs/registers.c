@@ -75,6 +75,6 @@ void test_registers(void)
 			diag("MSR %#x, %#llx", writes[i].msr, writes[i].value);
 			right = false;
 		}
-	point(right, "reserved bits of the registers of PEBS");
+	point(right, "what the registers of PEBS take, and what not");
 	close(fd);
 }

@@ -22,7 +22,7 @@
 #define PEBS_NUM_COUNTERS       4
 #define PEBS_ENABLE_VALID       MAKE_64BIT_MASK(0, PEBS_NUM_COUNTERS)
 
-/* The half of the DS management area that is about PEBS, in 64-bit mode. */
+/* The half of the DS management area that is about PEBS, where there is DTES64. */
 #define DS_PEBS_OFFSET          0x20
 
 typedef struct DSArea {
@@ -187,9 +187,10 @@ static bool pebs_needed(void *opaque)
 /* A damaged file must not bring what WRMSR refuses. */
 static int pebs_post_load(void *opaque, int version_id)
 {
-    X86CPU *cpu = opaque;
+    CPUX86State *env = &((X86CPU *)opaque)->env;
 
-    return cpu->env.pmu.pebs.enable & ~PEBS_ENABLE_VALID ? -EINVAL : 0;
+    return env->pmu.pebs.enable & ~PEBS_ENABLE_VALID ||
+           !perfmon_canonical(env, env->pmu.pebs.ds_area) ? -EINVAL : 0;
 }
 
 const VMStateDescription vmstate_pebs = {

@@ -62,6 +62,7 @@ static const PMUEvent pmu_events[] = {
     { 0xc4, 0x00, BRANCH_ALL },                 /* BR_INST_RETIRED.* */
     { 0xc4, 0x01, BRANCH_COND },
     { 0xc4, 0x02, BRANCH_NEAR_CALL },
+    { 0xc4, 0x04, BRANCH_ALL },                 /* the one for PEBS */
     { 0xc4, 0x08, BRANCH(PERFMON_RET) },
     { 0xc4, 0x10, BRANCH(PERFMON_JCC_NOT_TAKEN) },
     { 0xc4, 0x20, BRANCH_NEAR_TAKEN },
@@ -69,6 +70,7 @@ static const PMUEvent pmu_events[] = {
     { 0xc5, 0x00, MISS_OF(BRANCH_ALL) },        /* BR_MISP_RETIRED.* */
     { 0xc5, 0x01, MISS_OF(BRANCH_COND) },
     { 0xc5, 0x02, MISS_OF(BRANCH_NEAR_CALL) },
+    { 0xc5, 0x04, MISS_OF(BRANCH_ALL) },
     { 0xc5, 0x20, MISS_OF(BRANCH_NEAR_TAKEN) },
 };
 
