@@ -207,6 +207,8 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 		return ERR_PTR(-ENOMEM);
 	buf->pages = pages;
 	buf->overwrite = overwrite;
+	/* Whoever traces to it, what was written before is elsewhere. */
+	buf->psb_due = true;
 	ret = pt_make_layout(buf, nr_pages, node);
 	if (!ret)
 		ret = pt_make_output(buf, node);

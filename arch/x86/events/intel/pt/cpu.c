@@ -85,6 +85,7 @@ struct pt_survey {
 	struct pt_caps	caps;
 	bool		alike;
 	bool		on;
+	bool		hidden;
 	bool		begun;
 };
 
@@ -92,11 +93,11 @@ static void pt_survey_cpu(void *info)
 {
 	struct pt_survey *survey = info;
 	struct pt_caps caps;
-	u64 ctl;
+	u64 ctl = 0;
 
 	pt_read_caps(&caps);
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
-
+	/* A hypervisor may show the capability, and not the registers. */
+	survey->hidden |= !!rdmsrl_safe(MSR_IA32_RTIT_CTL, &ctl);
 	survey->on |= ctl & RTIT_CTL_TRACEEN;
 	if (!survey->begun)
 		survey->caps = caps;
@@ -116,6 +117,10 @@ static int pt_survey(void)
 		smp_call_function_single(cpu, pt_survey_cpu, &survey, true);
 	cpus_read_unlock();
 
+	if (survey.hidden) {
+		pr_warn("Intel PT: its registers are not there, it is not used\n");
+		return -ENODEV;
+	}
 	if (survey.on) {
 		x86_add_exclusive(x86_lbr_exclusive_pt);
 		pr_warn("Intel PT: somebody else traces, it is left to him\n");

@@ -83,7 +83,7 @@ static int pt_pmu_add(struct perf_event *trace, int flags)
 
 	if (pt->lacking)
 		return -ENODEV;
-	/* A task's and a CPU's event may meet; which came first, goes on. */
+	/* Events are exclusive, so perf has no other here; it would be forgotten. */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;
 
@@ -99,9 +99,16 @@ static void pt_pmu_del(struct perf_event *trace, int flags)
 	pt_pmu_stop(trace, PERF_EF_UPDATE);
 }
 
+/*
+ * Nothing is counted. But in a trace that nothing ever stops, who reads it may be
+ * the first who finds that it has ended.
+ */
 static void pt_pmu_read(struct perf_event *trace)
 {
-	/* Nothing is counted. */
+	struct pt *pt = this_cpu_ptr(&pt_cpu);
+
+	if (pt->handle.event == trace)
+		pt_look(pt);
 }
 
 /**

@@ -31,8 +31,9 @@
  *   a transaction is open, TraceEn is clear: the event is paused, or stopped
  *   without an update, or VMX does not permit it
  *
- * pt_take() and pt_settle() are the only ways into BUSY and out of it, but for
- * pt_begin() and pt_end(); pt_enter() is the only place that writes pt::state.
+ * Into BUSY lead pt_begin() and pt_take(), out of it pt_settle() and, to IDLE,
+ * pt_end() and what finds no room: pt_begin(), pt_turn(). pt_enter() is the only
+ * place that writes pt::state.
  *
  * Barriers:
  *
@@ -146,6 +147,8 @@ struct pt_msrs {
  * @lacking: it cannot do what the others can, or this is not known yet; it is not
  *	used
  * @looked: jiffies when IA32_RTIT_STATUS was last known
+ * @unlooked: the area of the trace after which it was not looked at, if any; it is
+ *	compared only, for it may be gone; one in its place is taken for it
  * @resume: the event that traced when the machine went to sleep
  * @msr: what the registers hold
  *
@@ -159,6 +162,7 @@ struct pt {
 	bool				vmx;
 	bool				lacking;
 	unsigned long			looked;
+	const struct pt_buffer		*unlooked;
 	struct perf_event		*resume;
 	struct pt_msrs			msr;
 };
@@ -228,6 +232,7 @@ bool pt_begin(struct pt *pt, struct perf_event *event);
 void pt_end(struct pt *pt);
 u64 pt_read_head(struct pt *pt);
 void pt_check(struct pt *pt);
+void pt_look(struct pt *pt);
 void pt_kill(struct pt *pt);
 void pt_forget(struct pt *pt);
 

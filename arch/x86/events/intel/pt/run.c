@@ -113,6 +113,48 @@ void pt_settle(struct pt *pt)
 #define PT_CTL_LOADED	(RTIT_CTL_TRACEEN | RTIT_CTL_TOPA | RTIT_CTL_ADDR0 | \
 			 RTIT_CTL_ADDR1 | RTIT_CTL_ADDR2 | RTIT_CTL_ADDR3)
 
+/*
+ * The area of a trace that an error has ended when nobody looked any more: found
+ * when another one began on that CPU. It is compared, and never followed; of
+ * several at a time the last is told.
+ */
+static const struct pt_buffer *pt_failed;
+
+/* Nobody has looked how the last trace on this CPU ended, and it is not this one. */
+static void pt_look_back(struct pt *pt)
+{
+	const struct pt_buffer *last = pt->unlooked;
+	u64 status;
+
+	pt->looked = jiffies;
+	rdmsrl(MSR_IA32_RTIT_STATUS, status);
+	if (!(status & RTIT_STATUS_ERROR))
+		return;
+
+	pr_warn_ratelimited("Intel PT: output error of an earlier trace\n");
+	wrmsrl(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
+	WRITE_ONCE(pt_failed, last);
+}
+
+/* What has to be known of the status before a trace begins, and to be told. */
+static void pt_load_status(struct pt *pt, struct pt_buffer *buf)
+{
+	/* To begin with PSB is to clear the status. */
+	if (pt->unlooked && (pt->unlooked != buf || buf->psb_due))
+		pt_look_back(pt);
+	if (READ_ONCE(pt_failed) == buf) {
+		WRITE_ONCE(pt_failed, NULL);
+		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
+		buf->psb_due = true;
+	}
+	/* Where packets are counted from 0, the first is PSB. */
+	if (buf->psb_due) {
+		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+		pt->looked = jiffies;
+		buf->psb_due = false;
+	}
+}
+
 /* Load the registers that say where to write, and what to trace. */
 static void pt_load(struct pt *pt, struct pt_buffer *buf,
 		    struct perf_event *event)
@@ -139,12 +181,7 @@ static void pt_load(struct pt *pt, struct pt_buffer *buf,
 		perf_event_itrace_started(event);
 		buf->psb_due = true;
 	}
-	/* Where packets are counted from 0, the first is PSB. */
-	if (buf->psb_due) {
-		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
-		pt->looked = jiffies;
-		buf->psb_due = false;
-	}
+	pt_load_status(pt, buf);
 	event->hw.aux_config = ctl | RTIT_CTL_TRACEEN;
 
 	pt_write(MSR_IA32_RTIT_OUTPUT_BASE, pt_output_base(buf), &pt->msr.base);
@@ -239,8 +276,24 @@ static bool pt_is_look_due(const struct pt *pt)
  */
 void pt_check(struct pt *pt)
 {
-	if (pt_is_look_due(pt))
-		pt_rearm(pt, RTIT_STATUS_ERROR, false);
+	struct pt_buffer *buf = perf_get_aux(&pt->handle);
+
+	if (pt_is_look_due(pt) && pt_rearm(pt, RTIT_STATUS_ERROR, false))
+		buf->psb_due = true;
+}
+
+/**
+ * pt_look - the same, for who has no other reason to stop the trace
+ * @pt: of this CPU
+ *
+ * Context: interrupts off, or NMI.
+ */
+void pt_look(struct pt *pt)
+{
+	if (!pt_is_look_due(pt) || !pt_take(pt))
+		return;
+	pt_check(pt);
+	pt_settle(pt);
 }
 
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
@@ -250,8 +303,11 @@ void pt_check(struct pt *pt)
 static void pt_prepare_next(struct pt *pt, struct pt_buffer *buf, bool moved,
 			    bool full)
 {
-	if (full || !moved || pt_is_look_due(pt) ||
-	    pt->handle.event->hw.aux_config & PT_STOP_FILTERS)
+	bool look = full || !moved || pt_is_look_due(pt) ||
+		    pt->handle.event->hw.aux_config & PT_STOP_FILTERS;
+
+	pt->unlooked = look ? NULL : buf;
+	if (look)
 		buf->psb_due = pt_rearm(pt, RTIT_STATUS_ERROR |
 					RTIT_STATUS_STOPPED, full);
 }
@@ -368,7 +424,7 @@ void pt_kill(struct pt *pt)
 {
 	if (pt_take(pt))
 		pt_end(pt);
-	else if (READ_ONCE(pt->state) == PT_BUSY)
+	else if (READ_ONCE(pt->state) == PT_BUSY && !pt->vmx)
 		wrmsrl(MSR_IA32_RTIT_CTL, 0);
 }
 
@@ -383,4 +439,5 @@ void pt_forget(struct pt *pt)
 	/* But these, which are as after reset. */
 	pt->msr.ctl = 0;
 	pt->looked = jiffies;
+	pt->unlooked = NULL;
 }

@@ -29,6 +29,7 @@ void test_buffer(void);
 void test_filter(void);
 void test_process(void);
 void test_driver(void);
+void test_unseen_errors(void);
 void test_switch(void);
 /* @steps of the driver in each setting. */
 void test_stream(unsigned long steps);

@@ -12,6 +12,7 @@
 
 #include <asm/intel_pt.h>
 #include <asm/msr.h>
+#include <linux/errno.h>
 
 #include "check.h"
 #include "machine.h"
@@ -114,6 +115,8 @@ static void hw_check_output(const struct hw *hw, u64 ctl)
 
 static void hw_write_ctl(struct hw *hw, u64 value)
 {
+	if (hw->vmx)
+		blame("#GP: CTL is written in VMX operation");
 	/* While it traces, all that can be changed is that it does. */
 	if (hw->ctl & value & RTIT_CTL_TRACEEN && hw->ctl != value)
 		blame("#GP: CTL changes from %lx to %lx", hw->ctl, value);
@@ -143,6 +146,14 @@ u64 hw_read(u32 msr)
 	value = *hw_register(msr);
 	nmi_point();
 	return value;
+}
+
+int hw_read_safe(u32 msr, u64 *value)
+{
+	if (shim_cpu == machine_hiding_cpu)
+		return -EIO;
+	*value = hw_read(msr);
+	return 0;
 }
 
 void hw_write(u32 msr, u64 value)

@@ -13,6 +13,7 @@
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
  * @cr3: IA32_RTIT_CR3_MATCH
  * @range: IA32_RTIT_ADDRn_A and _B
+ * @vmx: in VMX operation, in which CTL cannot be written
  * @pmi: an interrupt was raised
  * @early: bytes that are left of a region when one is raised that is the only one
  * @reads: of registers
@@ -22,6 +23,7 @@ struct hw {
 	u64 ctl, status, base, ptrs;
 	u64 cr3;
 	u64 range[8];
+	bool vmx;
 	bool pmi;
 	unsigned int early;
 	unsigned int reads, writes;

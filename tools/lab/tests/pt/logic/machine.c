@@ -29,7 +29,7 @@ unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
 bool machine_vmx_pt, machine_broadwell, machine_pti;
 unsigned int machine_warnings;
-int machine_tracing_cpu = -1;
+int machine_tracing_cpu = -1, machine_hiding_cpu = -1;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
 /* sysfs.c is not tested here. */
 const struct attribute_group *pt_attr_groups[1];

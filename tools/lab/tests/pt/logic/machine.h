@@ -14,8 +14,8 @@ extern struct pt_caps machine_caps[SHIM_CPUS];
 /* Processor Trace works in VMX operation; it is a Broadwell. */
 extern bool machine_vmx_pt, machine_broadwell, machine_pti;
 extern unsigned int machine_warnings;
-/* A CPU that traces when the kernel comes; -1: none */
-extern int machine_tracing_cpu;
+/* A CPU that traces when the kernel comes, one whose registers are not there; -1: none */
+extern int machine_tracing_cpu, machine_hiding_cpu;
 
 /* All that there is, and a few of it missing. */
 struct pt_caps caps_all(void);

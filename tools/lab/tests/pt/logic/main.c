@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 	test_filter();
 	test_process();
 	test_driver();
+	test_unseen_errors();
 	test_switch();
 	test_buffer();
 	test_nmi(steps);

@@ -95,7 +95,12 @@ static void test_in_use(void)
 		EXPECT(hw_of(cpu)->ctl == RTIT_CTL_TRACEEN);
 	}
 	machine_tracing_cpu = -1;
-	verdict("driver: somebody else traces");
+	for (machine_hiding_cpu = 0; machine_hiding_cpu < SHIM_CPUS; machine_hiding_cpu++) {
+		machine_warnings = 0;
+		EXPECT(machine_boot_as_is(MEMORY) == -ENODEV && machine_warnings == 1);
+	}
+	machine_hiding_cpu = -1;
+	verdict("driver: somebody else traces, or has the registers");
 }
 
 static void test_unlike(void)
@@ -273,8 +278,10 @@ static void test_vmx(void)
 	begin(false);
 	hw_output(10);
 	intel_pt_handle_vmx(1);
+	hw_this()->vmx = true;
 	core_check(&trace);
 	EXPECT(!hw_enabled());
+	hw_this()->vmx = false;
 	intel_pt_handle_vmx(0);
 	core_check(&trace);
 	EXPECT(hw_output(20) == 20);
@@ -282,10 +289,16 @@ static void test_vmx(void)
 	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && trace.rb.aux.size_told == 30);
 
 	intel_pt_handle_vmx(1);
+	hw_this()->vmx = true;
 	EXPECT(!trace_in(&trace) && !hw_enabled());
 	trace_out(&trace);
 	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
 	EXPECT(!trace_in(&trace) && !hw_enabled());
+	/* The end of this kernel, in the middle of something */
+	per_cpu(pt_cpu, 0).state = PT_BUSY;
+	cpu_emergency_stop_pt();
+	per_cpu(pt_cpu, 0).state = PT_HELD;
+	hw_this()->vmx = false;
 	intel_pt_handle_vmx(0);
 	EXPECT(hw_enabled());
 	trace_out(&trace);

@@ -90,7 +90,7 @@ static void test_other_task(void)
 	count();
 	trace_out(&second);
 	EXPECT(!trace_in(&first));
-	counted(4, 1, "from one task to another");
+	counted(4, 2, "from one task to another");
 	trace_out(&first);
 	end(&first);
 	end(&second);
