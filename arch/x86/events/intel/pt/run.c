@@ -115,12 +115,15 @@ void pt_settle(struct pt *pt)
 
 /*
  * The area of a trace that an error has ended when nobody looked any more: found
- * when another one began on that CPU. It is compared, and never followed; of
+ * when the next one began on that CPU. It is compared, and never followed; of
  * several at a time the last is told.
  */
 static const struct pt_buffer *pt_failed;
 
-/* Nobody has looked how the last trace on this CPU ended, and it is not this one. */
+/*
+ * Nobody has looked how the last trace on this CPU ended, and from here on the
+ * status is another one's, or cleared.
+ */
 static void pt_look_back(struct pt *pt)
 {
 	const struct pt_buffer *last = pt->unlooked;
