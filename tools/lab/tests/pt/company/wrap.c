@@ -9,11 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../beside.h"
 #include "company.h"
 
 #define AREA		(64UL << 10)
 #define LAPS		24
 #define DATA_PAGES	8
+#define CYCLES		20000000
 #define PATIENCE	30.0
 #define MOST_OTHERS	4
 
@@ -35,23 +37,13 @@ static const struct {
 	{ "beside all of them", true, 1 << WATCHDOG | 1 << SAMPLER | 1 << BRANCHES },
 };
 
-/* A detector of hard lockups has such an event on each CPU. */
-static int open_watchdog(struct aux_event *event)
-{
-	struct perf_event_attr attr;
-
-	sampler_attr(&attr, PERF_COUNT_HW_CPU_CYCLES, 20 * 1000 * 1000);
-	attr.pinned = 1;
-	return aux_open_mapped(event, &attr, -1, 0, DATA_PAGES);
-}
-
 static int open_other(enum other other, pid_t pid, struct aux_event *event)
 {
 	struct perf_event_attr attr;
 
 	switch (other) {
 	case WATCHDOG:
-		return open_watchdog(event);
+		return open_watchdog(event, CYCLES, DATA_PAGES);
 	case SAMPLER:
 		sampler_attr(&attr, PERF_COUNT_HW_INSTRUCTIONS, 50000);
 		break;
@@ -60,16 +52,6 @@ static int open_other(enum other other, pid_t pid, struct aux_event *event)
 		break;
 	}
 	return aux_open_mapped(event, &attr, pid, -1, DATA_PAGES);
-}
-
-static unsigned int drain_samples(struct aux_event *event)
-{
-	static struct aux_record record;
-	unsigned int samples = 0;
-
-	while (aux_next(event, &record))
-		samples += record.header.type == PERF_RECORD_SAMPLE;
-	return samples;
 }
 
 struct round {

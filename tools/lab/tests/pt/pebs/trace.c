@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../beside.h"
 #include "pebs.h"
 
 #define AREA		(128UL << 10)
@@ -18,6 +19,7 @@
 #define WATERMARK	4096
 #define LONGEST		(2 * WATERMARK)
 #define DATA_PAGES	128
+#define CYCLES		2000000
 #define PATIENCE	30.0
 #define ENOUGH		1000
 
@@ -40,18 +42,6 @@ struct round {
 	__u64 head, end, longest, flags;
 	unsigned int records, holes;
 };
-
-/* A detector of hard lockups has such an event on each CPU. */
-static int open_watchdog(struct aux_event *event)
-{
-	struct perf_event_attr attr;
-
-	aux_sampler_attr(&attr, 2000000);
-	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	attr.exclude_kernel = 0;
-	attr.pinned = 1;
-	return aux_open_mapped(event, &attr, -1, 0, 1);
-}
 
 /* It counts the same, but does not sample. */
 static int open_counter(struct round *round, pid_t pid)
@@ -91,7 +81,7 @@ static int open_round(struct round *round, unsigned int i, pid_t pid)
 	ret = ret ?: aux_open_mapped(&round->pebs, &attr, pid, -1, DATA_PAGES) ?:
 	      open_counter(round, pid);
 	if (companies[i].watchdog)
-		ret = ret ?: open_watchdog(&round->watchdog);
+		ret = ret ?: open_watchdog(&round->watchdog, CYCLES, 1);
 	return ret ?: aux_enable(&round->pebs) ?: aux_enable(&round->trace);
 }
 
@@ -120,16 +110,6 @@ static bool read_round(struct round *round, bool resumed)
 	return round->head >= LAPS * AREA && round->seen.samples >= ENOUGH;
 }
 
-static unsigned int watchdog_samples(struct aux_event *event)
-{
-	static struct aux_record record;
-	unsigned int samples = 0;
-
-	while (aux_next(event, &record))
-		samples += record.header.type == PERF_RECORD_SAMPLE;
-	return samples;
-}
-
 static void test_company(unsigned int i, pid_t pid)
 {
 	double begin = aux_seconds();
@@ -156,7 +136,7 @@ static void test_company(unsigned int i, pid_t pid)
 	diag("off by %lu", miscounted(&round));
 	point(pebs_complete(&round.seen, companies[i].period) &&
 	      (round.seen.throttled || miscounted(&round) < companies[i].period) &&
-	      (!companies[i].watchdog || watchdog_samples(&round.watchdog)),
+	      (!companies[i].watchdog || drain_samples(&round.watchdog)),
 	      "PEBS, %s: all samples are there beside a trace", companies[i].name);
 	aux_close(&round.watchdog);
 	aux_close(&round.counter);
