@@ -15,6 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import cache
 import paths
 import proc
 from errors import LabError
@@ -162,9 +163,9 @@ class Apt:
     def download(self, package, version, directory, on_line=None):
         """A binary package, as a file whose checksum was compared."""
         block = self.fields(package, version)
-        self._get(["download", f"{package}={version}"], directory, on_line)
         name = f"{package}_{version.replace(':', '%3a')}_{block['Architecture']}.deb"
-        verify(directory / name, block["SHA256"])
+        self._fetch(["download", f"{package}={version}"], directory, {name: block["SHA256"]},
+                    on_line)
         return directory / name
 
     def download_source(self, package, version, directory, on_line=None):
@@ -173,18 +174,24 @@ class Apt:
         blocks = [parse_block(block) for block in show.split("\n\n")]
         block = next(b for b in blocks
                      if b.get("Package") == package and b.get("Version") == version)
-        self._get(["source", "--download-only", "--only-source", f"{package}={version}"],
-                  directory, on_line)
-        dsc = None
-        for line in block["Checksums-Sha256"].split("\n"):
-            if line.strip():
-                checksum, _, name = line.split()
-                verify(directory / name, checksum)
-                dsc = directory / name if name.endswith(".dsc") else dsc
-        return dsc
+        lines = [line.split() for line in block["Checksums-Sha256"].split("\n") if line.strip()]
+        files = {name: checksum for checksum, _, name in lines}
+        self._fetch(["source", "--download-only", "--only-source", f"{package}={version}"],
+                    directory, files, on_line)
+        return next(directory / name for name in files if name.endswith(".dsc"))
+
+    def _fetch(self, args, directory, files, on_line):
+        """Have the files, {name: checksum} in the index, out of the cache or from the mirror."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, checksum in files.items():
+            cache.take(checksum, directory / name)
+        if not all(is_good(directory / name, checksum) for name, checksum in files.items()):
+            self._get(args, directory, on_line)
+        for name, checksum in files.items():
+            verify(directory / name, checksum)
+            cache.put(checksum, directory / name)
 
     def _get(self, args, directory, on_line):
-        directory.mkdir(parents=True, exist_ok=True)
         proc.run(["apt-get", "-q", *args], self.log, cwd=directory, env=self._env(),
                  on_line=on_line, failed=f"cannot fetch {args[-1]} from the package mirror "
                                          f"({NO_MIRROR})")
@@ -228,11 +235,24 @@ def parse_block(text):
     return fields
 
 
+def checksum_of(file):
+    with open(file, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def is_good(file, checksum):
+    """Whether a file is there and what the index says; one that is not goes, also in the cache."""
+    if file.exists() and checksum_of(file) == checksum:
+        return True
+    file.unlink(missing_ok=True)
+    cache.drop(checksum)
+    return False
+
+
 def verify(file, checksum):
     """Compare with the signed index; a file that differs is removed."""
     try:
-        with open(file, "rb") as data:
-            found = hashlib.file_digest(data, "sha256").hexdigest()
+        found = checksum_of(file)
     except OSError:
         raise LabError(f"the download of {file.name} is missing",
                        "run the command again") from None

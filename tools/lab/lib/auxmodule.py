@@ -33,8 +33,7 @@ def make_of(source, files, name, work, log, debug=False):
     failed = f"cannot build {module}"
     # make builds no modules with the lab's kernels, so nothing has prepared for one.
     with build.locked(f"kernel-{paths.kernel_name(name, debug)}"):
-        proc.run(["make", "-C", kernel.source(name), f"O={built}", "modules_prepare"], log,
-                 failed=failed)
+        kernel.make(name, built, ["modules_prepare"], log, failed=failed)
         proc.run(["make", "-C", built, f"M={work}",
                   f"KBUILD_EXTRA_SYMBOLS={built / 'vmlinux.symvers'}", "modules"], log,
                  failed=failed)

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 import apt
 import assemble
+import cache
 import guest
 import host
 import kernel
@@ -49,6 +50,8 @@ def prepare():
         codename = host.codename()
         host.check_build_dir()
         step.note = f"Debian {codename}, {proc.jobs()} CPUs"
+    if cache.warning():
+        ui.say(cache.warning())
     with locked("sources"):
         with ui.step("Installing packages") as step:
             host.install_packages(step)

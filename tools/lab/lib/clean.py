@@ -5,14 +5,16 @@ Only names that the lab uses are removed, because LAB_BUILD may name a
 directory that holds other things as well.
 """
 
+import cache
 import guest
 import paths
+from errors import LabError
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
-         "series-6.12", "series-git")
+         "series-6.12", "series-git", "steps", "ccache-tmp")
 FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps",
            "cross", "apt-cross")
-SOURCE_STAMPS = ("src-", "version-", "cross-")
+SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
 
 
 def _remove(name):
@@ -30,8 +32,19 @@ def clean():
     for stamp in (paths.build_dir() / "stamps").glob("*"):
         if not stamp.name.startswith(SOURCE_STAMPS):
             stamp.unlink()
-    for tree in ("qemu", "linux-series", "linux-series-steps"):
+    for tree in ("qemu", "linux-series"):
         guest.remove(paths.build_dir() / "src" / tree)
+
+
+def cache_only():
+    """Empty the cache, which other clones share; they build without it, as the first one did."""
+    wanted = cache.directory()
+    if not wanted:
+        raise LabError("there is no cache to empty", "LAB_CACHE is 'off'")
+    if not cache.state().writable:
+        raise LabError(f"cannot empty the cache {wanted}, which {cache.state().problem}",
+                       "set LAB_CACHE to a directory of yours")
+    cache.empty()
 
 
 def distclean():

@@ -209,6 +209,9 @@ def verb_list(_options):
 
 
 def verb_clean(options):
+    if options.verb == "clean" and options.cache:
+        clean.cache_only()
+        return 0
     with build.all_locked():
         clean.distclean() if options.verb == "distclean" else clean.clean()
     return 0
@@ -290,7 +293,10 @@ def build_parser():
     test.set_defaults(qemu="")
     add_verb(verbs, "list", verb_list, "what is built, the tests, the PT capabilities",
              "lab list")
-    add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources", "lab clean")
+    cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",
+                       "lab clean --cache")
+    cleaner.add_argument("--cache", action="store_true",
+                         help="empty the cache of all clones, and leave what is built here")
     add_verb(verbs, "distclean", verb_clean, "remove what was built and fetched",
              "lab distclean")
     bench_verb = add_verb(verbs, "bench", verb_bench, "measure", "lab bench")

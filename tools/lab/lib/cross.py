@@ -9,6 +9,7 @@ place and binutils by its -B; only the libraries of binutils need to be named.
 import re
 
 import apt
+import cache
 import paths
 import proc
 import sources
@@ -32,11 +33,14 @@ def prefix(arch):
 
 def make_words(arch):
     """What make needs to build a kernel for it."""
-    return [f"ARCH={arch}", f"CROSS_COMPILE={prefix(arch)}"]
+    compiler = [f"CC=ccache {prefix(arch)}gcc"] if cache.use_ccache() else []
+    return [f"ARCH={arch}", f"CROSS_COMPILE={prefix(arch)}", *compiler]
 
 
 def environment(arch):
-    return {"LD_LIBRARY_PATH": str(root(arch) / LIBRARIES)}
+    """Where binutils finds its libraries, and the packages that an object depends on."""
+    return {"LD_LIBRARY_PATH": str(root(arch) / LIBRARIES),
+            "CCACHE_NAMESPACE": stamp.of_text(stamp.read(f"packages-{arch}"))}
 
 
 def compiler_of(depends, triplet):
@@ -66,8 +70,9 @@ def fetch(step, arch, codename):
     step.progress("reading the mirror's indices")
     private.update(step.progress)
     with sources.Staging(root(arch)) as staging:
-        for package in packages(private, TRIPLETS[arch]):
-            sources.unpack_package(private, package, ".*", staging, step)
+        found = [f"{package} {sources.unpack_package(private, package, '.*', staging, step)}"
+                 for package in packages(private, TRIPLETS[arch])]
+    stamp.write(f"packages-{arch}", "\n".join(found))
     check(arch)
     stamp.write(key, codename)
 

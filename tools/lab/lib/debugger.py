@@ -46,7 +46,9 @@ def attach(kernel, run_options, command):
         try:
             wait_for(socket, guest, log)
             ui.say(f"lab: the guest's output goes to {log}")
-            return subprocess.call([gdb, "-q", "-ex", f"target remote {socket}", kernel])
+            sources = f"set substitute-path {paths.DEBUG_ROOT} {paths.build_dir()}"
+            return subprocess.call([gdb, "-q", "-ex", sources, "-ex", f"target remote {socket}",
+                                    kernel])
         finally:
             guest.terminate()
             guest.wait()

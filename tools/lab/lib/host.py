@@ -26,7 +26,7 @@ PACKAGES = """
     libelf-dev libdw-dev libssl-dev zlib1g-dev libtraceevent-dev libiberty-dev g++
     ninja-build pkg-config python3-venv python3-dev python3-setuptools libglib2.0-dev
     libattr1-dev libcap-ng-dev libfdt-dev gcc-multilib gdb
-    git universal-ctags perl
+    git universal-ctags perl ccache
 """.split()
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build of the lab's kernels, each in a build directory of its own."""
 
+import os
+import time
 from dataclasses import dataclass, field
 
 import assemble
@@ -17,11 +19,39 @@ EXPECTED_LINES = {False: 1470, True: 1750}
 DEBUG_VARIABLES = ["KASAN_SANITIZE_string.o=n"]
 
 
-def _make(name, debug, args, **more):
-    build = paths.kernel_dir(name, debug)
+def make(name, build, args, log, **more):
+    """Run make for a kernel's source and a build directory: equal inputs make equal objects."""
     build.mkdir(parents=True, exist_ok=True)
-    proc.run(["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}", *args,
-              *(DEBUG_VARIABLES if debug else [])], log_file(name, debug), **more)
+    proc.run(["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}",
+              *_reproducible(name, build), *args], log, **more)
+
+
+def _reproducible(name, build):
+    """
+    Variables by which neither time, host nor place of a build gets into what it makes.
+
+    With a cache the compiler is given relative paths, without one absolute paths. Both come out
+    as below /lab in debug information, and as the kernel's own paths in messages.
+    """
+    tree = source(name)
+    relative = os.path.relpath(tree, build)
+    flags = " ".join((f"-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}",
+                      f"-fdebug-prefix-map={relative}={paths.DEBUG_ROOT}/src/{tree.name}",
+                      f"-fmacro-prefix-map={relative}/="))
+    return [f"KCFLAGS={flags}", f"KAFLAGS={flags}", "KBUILD_BUILD_USER=lab",
+            "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1",
+            f"KBUILD_BUILD_TIMESTAMP={_date()}"]
+
+
+def _date():
+    """When Debian packed the base."""
+    packed = time.gmtime((sources.kernel() / "Makefile").stat().st_mtime)
+    return time.strftime("%a %b %e %H:%M:%S UTC %Y", packed)
+
+
+def _make(name, debug, args, **more):
+    make(name, paths.kernel_dir(name, debug), [*args, *(DEBUG_VARIABLES if debug else [])],
+         log_file(name, debug), **more)
 
 
 def source(name):
@@ -78,18 +108,17 @@ def build_plain(step, plain):
         guest.remove(build)
     build.mkdir(parents=True, exist_ok=True)
     (build / "lab.config").write_text(kconfig.as_text(plain.symbols))
-    make = ["make", "-C", source(plain.tree), f"O={build}", f"-j{proc.jobs()}", *plain.words]
-    env = {"KCONFIG_ALLCONFIG": str(build / "lab.config"), "KBUILD_BUILD_USER": "lab",
-           "KBUILD_BUILD_HOST": "lab", **plain.env}
+    env = {"KCONFIG_ALLCONFIG": str(build / "lab.config"), **plain.env}
     for words in ([plain.config], plain.goals):
-        proc.run([*make, *words], plain.log, env=env, failed=f"cannot build {plain.label}",
-                 on_line=lambda line: step.progress(line.strip()))
+        make(plain.tree, build, [*plain.words, *words], plain.log, env=env,
+             failed=f"cannot build {plain.label}", on_line=lambda line: step.progress(line.strip()))
         kconfig.check(plain.symbols, (build / ".config").read_text(), plain.log)
     stamp.write(key, want)
 
 
 def check(step, name, objects, words=()):
     """Compile objects of a built kernel once more, with W=1 and sparse; what they say is logged."""
+    configure(name, False)
     for path in objects:
         (paths.kernel_dir(name) / path).unlink(missing_ok=True)
     stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
@@ -152,7 +181,6 @@ def build(step, name=paths.SERIES, debug=False):
         percent = min(99, 100 * count // EXPECTED_LINES[debug])
         step.progress(f"{percent:3d} %  {line.strip()}")
     stamp.clear(key)
-    _make(name, debug, ["vmlinux"], on_line=progress, failed="cannot build the kernel",
-          env={"KBUILD_BUILD_USER": "lab", "KBUILD_BUILD_HOST": "lab"})
+    _make(name, debug, ["vmlinux"], on_line=progress, failed="cannot build the kernel")
     stamp.write(key, want)
     step.note = f"Linux {_version()}"

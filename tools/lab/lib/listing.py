@@ -2,10 +2,13 @@
 """'lab list': what is built, the tests, the benchmarks, the PT capabilities."""
 
 import bench
+import cache
 import paths
 import ptcaps
 import steps
 import tests
+
+MIB = 1 << 20
 
 
 def _kernels():
@@ -26,12 +29,22 @@ def _steps():
     return [(step.name, step.message.splitlines()[0]) for step in steps.read()]
 
 
+def _cache():
+    if not cache.state().directory:
+        return []
+    sizes = cache.sizes()
+    return [("directory", str(cache.state().directory))] + [
+        (name, f"{sizes[name] / MIB:.0f} MiB, at most {limit / MIB:.0f} MiB")
+        for name, limit in cache.LIMITS.items()]
+
+
 def show():
     _section("Kernels", _kernels(), "none yet: run 'lab build'")
     _section("Steps of the series", _steps(), "none yet")
     tools = [(name, str(path)) for name, path in (("perf", paths.perf()), ("qemu", paths.qemu()))
              if path.exists()]
     _section("Tools", tools, "none yet: run 'lab build'")
+    _section("Cache", _cache(), cache.warning().removeprefix("lab: ") or "off")
     files = tests.discover()
     _section("Tests", [(tests.name_of(f), tests.summary_of(f)) for f in files], "none")
     _section("Benchmarks", [(f.stem, tests.summary_of(f)) for f in bench.discover()], "none")

@@ -17,6 +17,8 @@ OVERLAY_DIR = ROOT
 PATCHES_DIR = ROOT / "patches" / "6.12"
 # The kernel that is built of both, by name; the other one is the base's own, stock.
 SERIES = "series"
+# What debug information has in the place of the build directory, which differs between clones.
+DEBUG_ROOT = "/lab"
 
 
 def build_dir():

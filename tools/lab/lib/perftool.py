@@ -19,9 +19,14 @@ OPTIONS = """
 EXPECTED_LINES = 560
 
 
+def options():
+    """make's variables; debug information names no place of this machine."""
+    return [*OPTIONS, f"EXTRA_CFLAGS=-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}"]
+
+
 def build(step):
     version = stamp.read("version-linux")
-    want = stamp.of_text(version, *OPTIONS)
+    want = stamp.of_text(version, *options())
     if stamp.is_current("perf", want) and paths.perf().exists():
         step.note = "up to date"
         return
@@ -34,7 +39,7 @@ def build(step):
     stamp.clear("perf")
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
-              f"O={paths.perf().parent}", *OPTIONS, "perf"], paths.log_file("perf"),
+              f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
              on_line=progress, failed="cannot build perf")
     check_features()
     stamp.write("perf", want)

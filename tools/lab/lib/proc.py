@@ -5,10 +5,11 @@ import os
 import shutil
 import subprocess
 
+import cache
 from errors import LabError
 
-# A stray PATH entry (pyenv, conda, ccache wrappers) must not change what is
-# built: only the distribution's tools are used.
+# A stray PATH entry (pyenv, conda, wrappers of compilers) must not change what is built: only the
+# distribution's tools are used, its compilers by way of the lab's own cache.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 PACKAGE_OF = {
     "apt-get": "apt", "apt-cache": "apt", "apt-config": "apt",
@@ -22,7 +23,7 @@ PACKAGE_OF = {
 def environment(extra=None):
     env = {key: value for key, value in os.environ.items()
            if key in ("HOME", "TERM", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")}
-    env.update(PATH=SYSTEM_PATH, LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    env.update(LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", **cache.environment(SYSTEM_PATH))
     env.update(extra or {})
     return env
 

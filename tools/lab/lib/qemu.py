@@ -95,16 +95,23 @@ def assemble():
     stamp.write("qemu-tree", want)
 
 
+def options(source, build):
+    """configure's arguments; messages name a source file by its place in QEMU's tree."""
+    relative = os.path.relpath(source, build)
+    maps = " ".join(f"-ffile-prefix-map={place}/=" for place in (source, relative))
+    return [*CONFIGURE, f"--extra-cflags={maps}"]
+
+
 def configure(source, build, log):
     version = stamp.read("version-qemu")
     key = f"configure-{build.name}"
-    want = stamp.of_text(source, version, *CONFIGURE)
+    want = stamp.of_text(source, version, *options(source, build))
     if stamp.is_current(key, want) and (build / "build.ninja").exists():
         return
     stamp.clear(key)
     build.mkdir(parents=True, exist_ok=True)
-    proc.run([source / "configure", "--python=/usr/bin/python3", *CONFIGURE], log, cwd=build,
-             env={"PYTHONPATH": str(sources.meson())}, failed="cannot configure QEMU")
+    proc.run([source / "configure", "--python=/usr/bin/python3", *options(source, build)], log,
+             cwd=build, env={"PYTHONPATH": str(sources.meson())}, failed="cannot configure QEMU")
     stamp.write(key, want)
 
 
@@ -116,7 +123,7 @@ def build(step, pristine=False):
     binary = paths.in_build("qemu-pristine" if pristine else "qemu", "qemu-system-x86_64")
     key = f"ninja-{binary.parent.name}"
     want = stamp.of_text(source, stamp.read("version-qemu"),
-                         "" if pristine else inputs_hash(), *CONFIGURE)
+                         "" if pristine else inputs_hash(), *options(source, binary.parent))
     if stamp.is_current(key, want) and binary.exists():
         step.note = "up to date"
         return

@@ -118,12 +118,13 @@ def fetch_qemu(apt, step):
 
 
 def unpack_package(apt, package, pattern, target, step):
-    """The files of a binary package, below a directory."""
+    """The files of a binary package, below a directory; its version."""
     version = apt.newest(package, pattern)
     step.progress(f"fetching {package} {version}")
     file = apt.download(package, version, downloads(), step.progress)
     proc.run(["dpkg-deb", "-x", file, target], paths.log_file("unpack"),
              failed=f"cannot unpack {file.name}")
+    return version
 
 
 def fetch_meson(apt, step):
