@@ -8,12 +8,13 @@ PYTHON := /usr/bin/python3
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
 
-.PHONY: help run check test build series shell list bench bench-lab clean distclean python
+.PHONY: help run check check-all test build series shell list bench bench-lab clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
 	@echo "make run CMD='COMMAND' trace that command instead"
-	@echo 'make check             build what is missing and run all tests'
+	@echo 'make check             build what is missing and run each kind of test'
+	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo 'make series            write the series as patches for git am'
@@ -29,9 +30,11 @@ help:
 run: python
 	@CMD="$${CMD-}"; $(LAB) trace --cmd="$$CMD"
 
-check: build
-	@$(LAB) build --debug
-	@$(LAB) test
+check: python
+	@$(LAB) check
+
+check-all: python
+	@$(LAB) check --all
 
 test: python
 	@$(LAB) test $(T)

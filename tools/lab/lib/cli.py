@@ -203,6 +203,12 @@ def verb_test(options):
     return tests.run_all(options)
 
 
+def verb_check(options):
+    build.all_parts()
+    build.all_parts(debug=True)
+    return verb_test(options)
+
+
 def verb_list(_options):
     listing.show()
     return 0
@@ -289,8 +295,15 @@ def build_parser():
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")
+    test.add_argument("--all", action="store_true",
+                      help="the tier 'all': each size, seed, set of capabilities and long run")
     add_kernel_options(test)
     test.set_defaults(qemu="")
+    check = add_verb(verbs, "check", verb_check, "build all and run all tests (make check)",
+                     "lab check --all")
+    check.add_argument("--all", action="store_true",
+                       help="the tier 'all' (make check-all); goes on where it was stopped")
+    check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
     add_verb(verbs, "list", verb_list, "what is built, the tests, the PT capabilities",
              "lab list")
     cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",

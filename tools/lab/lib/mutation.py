@@ -11,6 +11,8 @@ import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import tier
+
 LIMIT = 10
 WORKERS = 2
 
@@ -78,12 +80,14 @@ def faults(text, patterns=None):
             yield number + 1, altered.splitlines()[number].strip(), altered
 
 
-def check_faults(tap, wanted, minimum, is_noticed):
+def check_faults(tap, wanted, minimum, drawn, is_noticed):
     """
-    Each fault must cost a result. wanted: (file, line number, line, altered text), the last for
-    is_noticed(name of a directory, file, text); that returns None if it does not even compile.
+    Each fault must cost a result; the tier 'check' has that many, drawn. wanted: (file, line
+    number, line, altered text), the last for is_noticed(name of a directory, file, text); that
+    returns None if it does not even compile.
     """
     tap.result(len(wanted) >= minimum, f"{len(wanted)} faults to make")
+    wanted = tier.some(wanted, drawn)
     tap.result(is_noticed("none", None, None) is False,
                "without a fault, the quick test notices none")
     with ThreadPoolExecutor(WORKERS) as pool:

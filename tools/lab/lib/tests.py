@@ -4,7 +4,9 @@
 A test file is an executable tools/lab/tests/*/*.test that prints TAP or KTAP.
 It fails if a result is 'not ok', if its plan does not hold, if its exit status
 is not 0, or if it takes longer than its limit, which a line
-'# timeout: SECONDS' in its header may set.
+'# timeout: SECONDS' in its header may set; '# timeout-all: SECONDS' is the one
+of the tier 'all', see tier.py. A run of that tier which was stopped goes on
+where it was, unless something that is tested has changed.
 """
 
 import datetime
@@ -17,17 +19,25 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+import cache
+import guest
 import paths
+import proc
 import sources
+import stamp
 import tap
+import tier
 import ui
 from errors import LabError
 
 DEFAULT_LIMIT = 300
-LIMIT = re.compile(r"^(?:#|//|\s\*)\s*timeout:\s*(\d+)\s*$", re.MULTILINE)
+# A limit is for what hangs. The machine may have other work, so it is this much longer.
+PATIENCE = 3
+LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
 HEADER_BYTES = 2000
 NAME_WIDTH = 34
 SHOWN_FAILURES = 12
+SHOWN_SLOWEST = 10
 
 
 @dataclass
@@ -38,6 +48,8 @@ class Result:
     seconds: float
     report: tap.Report
     output: Path
+    # it ended in an earlier part of this run
+    earlier: bool = False
 
     @property
     def passed(self):
@@ -72,10 +84,11 @@ def select(files, patterns):
     return chosen
 
 
-def limit_of(file):
+def limit_of(file, which=tier.CHECK):
     head = file.read_bytes()[:HEADER_BYTES].decode(errors="replace")
-    match = LIMIT.search(head)
-    return int(match[1]) if match else DEFAULT_LIMIT
+    limits = {name: int(seconds) for name, seconds in LIMIT.findall(head)}
+    usual = limits.get("timeout", DEFAULT_LIMIT)
+    return PATIENCE * (limits.get("timeout-all", usual) if which == tier.ALL else usual)
 
 
 def summary_of(file):
@@ -87,9 +100,12 @@ def summary_of(file):
     return ""
 
 
-def environment(kernel=paths.SERIES, debug=False):
+def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
     """What a test finds in its environment; Documentation/lab/tests.rst lists it."""
-    env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    env = cache.clear_environment(os.environ)
+    env.update(cache.environment(os.environ.get("PATH", proc.SYSTEM_PATH)))
+    env.update(PYTHONDONTWRITEBYTECODE="1", LAB_TIER=which, LAB_PATIENCE=str(PATIENCE),
+               LAB_DRAW=os.environ.get("LAB_DRAW") or draw())
     env.update(LAB=str(paths.LAB_DIR / "lab"), LAB_SRC=str(paths.ROOT),
                LAB_BUILD=str(paths.build_dir()), LAB_QEMU=str(paths.qemu()),
                LAB_PERF=str(paths.perf()), LAB_FIRMWARE=str(paths.firmware()),
@@ -102,9 +118,10 @@ def environment(kernel=paths.SERIES, debug=False):
 
 def run_one(file, env, results):
     """Run a test file, output to a file; the whole group dies at the limit."""
-    output = results / (name_of(file).replace("/", ".") + ".tap")
-    limit, start = limit_of(file), time.monotonic()
+    output = output_of(file, results)
+    limit, start = limit_of(file, env.get("LAB_TIER")), time.monotonic()
     env = dict(env, LAB_TEST_OUT=str(output.with_suffix(".out")))
+    guest.remove(output.with_suffix(".out"))
     output.with_suffix(".out").mkdir()
     late = False
     with open(output, "wb") as out, open(output.with_suffix(".err"), "wb") as err:
@@ -124,7 +141,25 @@ def run_one(file, env, results):
         report.problems.append(f"exit status {process.returncode}")
     elif report.failed and not process.returncode:
         report.problems.append("exit status 0 in spite of failures")
-    return Result(name_of(file), time.monotonic() - start, report, output)
+    result = Result(name_of(file), time.monotonic() - start, report, output)
+    if not result.failed:
+        output.with_suffix(".passed").write_text(f"{result.seconds:.1f}\n")
+    return result
+
+
+def output_of(file, results):
+    return results / (name_of(file).replace("/", ".") + ".tap")
+
+
+def earlier(file, results):
+    """The result of a test that has passed in an earlier part of this run, or None."""
+    output = output_of(file, results)
+    try:
+        seconds = float(output.with_suffix(".passed").read_text())
+        report = tap.parse(output.read_text(errors="replace"))
+    except (OSError, ValueError):
+        return None
+    return Result(name_of(file), seconds, report, output, earlier=True)
 
 
 def stop_group(process):
@@ -143,6 +178,7 @@ def show(result):
         counts += f", {result.failed} failed"
     if report.skipped:
         counts += f", {len(report.skipped)} skipped"
+    counts += " (earlier)" if result.earlier else ""
     print(f"{word:4} {result.name:<{NAME_WIDTH}} {result.seconds:7.1f} s  {counts}", flush=True)
     failed = [t.name for t in report.tests if not t.passed] + report.problems
     for text in failed[:SHOWN_FAILURES]:
@@ -156,29 +192,93 @@ def show(result):
               flush=True)
 
 
-def results_dir():
-    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    directory = paths.in_build("results", stamp)
+def results_dir(name):
+    """The directory of a run, which is the latest one now."""
+    directory = paths.in_build("results", name)
     directory.mkdir(parents=True, exist_ok=True)
     latest = directory.parent / "latest"
     latest.unlink(missing_ok=True)
-    latest.symlink_to(stamp)
+    latest.symlink_to(name)
     return directory
 
 
-def run_all(options):
-    """Run what matches; the last line is 'N passed, N failed'."""
-    files = select(discover(), options.pattern)
-    results, env = results_dir(), environment(options.kernel, options.debug)
+def own_git(*args):
+    """Output of git in the checkout; empty where there is none, as in an unpacked archive."""
+    try:
+        done = subprocess.run(["git", "-C", paths.ROOT, *args], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def draw():
+    """What is drawn anew with each commit, see tier.some()."""
+    return own_git("rev-parse", "--short=12", "HEAD").strip()
+
+
+def tested(kernel, debug):
+    """A hash of all that the tests are about: our files, the sources, which kernel."""
+    names = own_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    files = [f"{name} {stamp.of_files([paths.ROOT / name])}" for name in sorted(names)
+             if name and (paths.ROOT / name).is_file()]
+    if not files:
+        return ""
+    return stamp.of_text(kernel, debug, stamp.read("version-linux"), stamp.read("version-qemu"),
+                         *files)
+
+
+def resumed_dir(kernel, debug):
+    """The directory of the run of the tier 'all': an earlier one's unless its subject changed."""
+    directory, want = results_dir(tier.ALL), tested(kernel, debug)
+    record = directory / "tested"
+    if not want or not record.exists() or record.read_text() != want:
+        guest.remove(directory)
+        directory.mkdir()
+        record.write_text(want)
+    return directory
+
+
+def run_files(files, results, env):
+    """Run the tests; in the tier 'all', those that did not pass earlier in this run."""
     done = []
     for file in files:
         live = ui.Step(name_of(file))
         live.progress("running")
-        done.append(run_one(file, env, results))
+        known = earlier(file, results) if env.get("LAB_TIER") == tier.ALL else None
+        done.append(known or run_one(file, env, results))
         live.clear()
         show(done[-1])
+    return done
+
+
+def show_times(done):
+    """Where the time of this process went."""
+    builds = [(label, seconds) for label, seconds in ui.TIMES if seconds >= 0.05]
+    ran = [(result.name, result.seconds) for result in done if not result.earlier]
+    print(f"time: builds {minutes(builds)}, tests {minutes(ran)}; the slowest:")
+    slowest = sorted(builds + ran, key=lambda row: row[1], reverse=True)[:SHOWN_SLOWEST]
+    for label, seconds in slowest:
+        print(f"     {label:<{NAME_WIDTH}} {seconds:7.1f} s")
+
+
+def minutes(rows):
+    total = round(sum(seconds for _, seconds in rows))
+    return f"{total // 60} min {total % 60:02} s"
+
+
+def run_all(options):
+    """Run what matches; the last line is 'N passed, N failed'."""
+    files, which = select(discover(), options.pattern), tier.ALL if options.all else tier.CHECK
+    env = environment(options.kernel, options.debug, which)
+    if which == tier.ALL:
+        results = resumed_dir(options.kernel, options.debug)
+    else:
+        results = results_dir(datetime.datetime.now().strftime("%Y%m%d-%H%M%S"))
+    done = run_files(files, results, env)
     passed, failed = sum(r.passed for r in done), sum(r.failed for r in done)
     skipped = sum(len(r.report.skipped) for r in done)
     print(f"results in {paths.shown(results)}")
+    show_times(done)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0

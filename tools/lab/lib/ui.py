@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 
 LABEL_WIDTH = 46
+# (label, seconds) of each step of this process that has ended.
+TIMES = []
 
 
 class Step:
@@ -37,6 +39,7 @@ class Step:
     def finish(self, failed=False):
         self.clear()
         seconds = time.monotonic() - self.start
+        TIMES.append((self.label, seconds))
         mark = "x" if failed else " "
         note = f"  {self.note}" if self.note else ""
         print(f"{mark} {self.label:<{LABEL_WIDTH}} {seconds:6.1f} s{note}",

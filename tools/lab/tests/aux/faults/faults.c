@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Mappings of AUX areas in which one allocation fails, each of them in turn: what
- * was done before it is undone. For a kernel with fault injection: faults MODULE
- * loads the PMU without hardware and takes intel_pt too; prints TAP.
+ * was done before it is undone. For a kernel with fault injection: faults MODULE [EVERY]
+ * loads the PMU without hardware and takes intel_pt too; prints TAP. With EVERY, of the
+ * many allocations that are alike, those of the area's pages, one in so many fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -29,6 +30,8 @@
 /* More than any mapping has allocations. */
 #define MANY		20000
 #define RACE_SECONDS	8.0
+/* The first of a mapping's allocations, which differ: structs, tables. All of them fail. */
+#define DIFFERENT	48
 #define WARM		20
 /* Pages that wait in lists of CPUs, and the like; of every area a page is more. */
 #define NOISE_KIB	2048
@@ -58,6 +61,14 @@ struct subject {
 };
 
 static int fail_nth = -1;
+static unsigned int every = 1;
+
+/* Which allocation fails after the n-th did. */
+static unsigned int next(unsigned int nth)
+{
+	return nth + (nth < DIFFERENT ? 1 : every);
+}
+
 
 static void set(const char *path, const char *value)
 {
@@ -198,20 +209,20 @@ static unsigned int fail_each(const struct subject *s)
 	struct aux_event event = open_event(0, -1);
 	struct tally tally = { };
 	long long free, used;
-	unsigned int nth = 0;
+	unsigned int nth;
 
 	if (s->needs_data && map_data(&event))
 		errx(1, "no data buffer");
 	free = pinned();
 	used = map_well(s, &event);
-	while (++nth < MANY && map_with_fault(s, &event, nth, &tally)) {
+	for (nth = 1; nth < MANY && map_with_fault(s, &event, nth, &tally); nth = next(nth)) {
 		tally.charged += pinned() != free;
 		tally.stuck += map_well(s, &event) != used;
 	}
 	aux_close(&event);
 
-	diag("%s, %s: %u allocations, %u of them needed", aux_pmu_name(), s->name, nth - 1,
-	     tally.refused);
+	diag("%s, %s: %u allocations, one in %u made to fail, %u of them needed",
+	     aux_pmu_name(), s->name, nth - 1, every, tally.refused);
 	point(tally.refused && nth < MANY && !tally.other,
 	      "%s, %s: no memory is ENOMEM", aux_pmu_name(), s->name);
 	point(used >= 0 && !tally.charged, "%s, %s: what was refused is not charged",
@@ -374,8 +385,10 @@ int main(int argc, char **argv)
 {
 	struct stress_state before, after;
 
-	if (argc != 2)
-		errx(1, "usage: faults MODULE");
+	if (argc > 2)
+		every = strtoul(argv[2], NULL, 0);
+	if (argc < 2 || argc > 3 || !every)
+		errx(1, "usage: faults MODULE [EVERY]");
 	/* What was said is kept when the program dies. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (unsigned int i = 0; i < sizeof(settings) / sizeof(*settings); i++)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The two tiers of tests: 'make check' has each kind of test, 'make check-all' each case of it.
+
+A test asks here how much it has to do. What 'make check' leaves out of a long list is drawn anew
+with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw.
+"""
+
+import os
+import random
+
+CHECK, ALL = "check", "all"
+NAMES = (CHECK, ALL)
+
+
+def is_all():
+    return os.environ.get("LAB_TIER") == ALL
+
+
+def pick(check, everything):
+    """The size, seed or number that is right for the tier."""
+    return everything if is_all() else check
+
+
+def some(items, count):
+    """All items in the tier 'all', else a drawn few of them, in their order."""
+    items = list(items)
+    if is_all() or count >= len(items):
+        return items
+    draw = os.environ.get("LAB_DRAW", "")
+    chosen = sorted(random.Random(draw).sample(range(len(items)), count))
+    print(f"# {count} of {len(items)}, drawn by LAB_DRAW={draw}; all of them with LAB_TIER={ALL}",
+          flush=True)
+    return [items[index] for index in chosen]
