@@ -210,10 +210,11 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 	if (tail == head)
 		return false;
 
+	/* Whatever size a header says, there is room for it. */
+	_Static_assert(sizeof(*record) > (__u16)~0, "a record may not fit");
 	memset(record, 0, sizeof(*record));
 	copy_out(event, tail, &record->header, sizeof(record->header));
-	if (record->header.size <= sizeof(*record))
-		copy_out(event, tail, record, record->header.size);
+	copy_out(event, tail, record, record->header.size);
 	__atomic_store_n(&event->page->data_tail, tail + record->header.size, __ATOMIC_RELEASE);
 	return true;
 }
