@@ -2,6 +2,7 @@
 """The module with the AUX PMU that has no hardware, for one of the lab's kernels."""
 
 import shutil
+from pathlib import Path
 
 import build
 import kernel
@@ -48,6 +49,6 @@ def make_program(source, program, log, selftests=()):
     sources = [source, SOURCE / "load.c", NATIVE / "points.c", NATIVE / "partner.c",
                *(SELFTESTS / file for file in ("aux_util.c", *selftests))]
     includes = [f"-I{directory}" for directory in (SOURCE, NATIVE, SELFTESTS)]
-    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o", program, *sources],
-             log, failed=f"cannot build {source.name}")
+    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o",
+              paths.to_write(Path(program)), *sources], log, failed=f"cannot build {source.name}")
     return program
