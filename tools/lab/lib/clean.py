@@ -11,8 +11,9 @@ import paths
 from errors import LabError
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
-         "series-6.12", "series-git", "steps", "ccache-tmp")
-FETCHED = ("src", "dl", "apt", "meson", "firmware", "stamps",
+         "test-work", "bench", "judge", "workloads", "baremetal", "migrate", "packets", "steps",
+         "series-6.12", "series-git", "ccache-tmp")
+FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross")
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
 
