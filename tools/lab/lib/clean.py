@@ -11,8 +11,8 @@ import paths
 from errors import LabError
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
-         "test-work", "bench", "judge", "workloads", "baremetal", "migrate", "packets", "steps",
-         "series-6.12", "series-git", "ccache-tmp")
+         "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate", "packets",
+         "steps", "series-6.12", "series-git", "ccache-tmp")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross")
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 import assemble
+import compiled
 import guest
 import kconfig
 import paths
@@ -13,8 +14,8 @@ import proc
 import sources
 import stamp
 
-# Lines that a build from nothing prints, for the progress line.
-EXPECTED_LINES = {False: 1470, True: 1750}
+# Objects of a build from nothing, for the progress line of the first one.
+EXPECTED_OBJECTS = {False: 1020, True: 1210}
 # Code that runs before KASAN has its shadow compares strings; gcc 14 calls memcmp() for that.
 DEBUG_VARIABLES = ["KASAN_SANITIZE_string.o=n"]
 
@@ -173,14 +174,9 @@ def build(step, name=paths.SERIES, debug=False):
     if stamp.is_current(key, want) and image.exists():
         step.note = "up to date"
         return
-    count = 0
-
-    def progress(line):
-        nonlocal count
-        count += 1
-        percent = min(99, 100 * count // EXPECTED_LINES[debug])
-        step.progress(f"{percent:3d} %  {line.strip()}")
+    progress = compiled.Progress(step, key, image.parent, EXPECTED_OBJECTS[debug])
     stamp.clear(key)
-    _make(name, debug, ["vmlinux"], on_line=progress, failed="cannot build the kernel")
+    _make(name, debug, ["vmlinux"], on_line=progress.line, failed="cannot build the kernel")
+    progress.complete()
     stamp.write(key, want)
     step.note = f"Linux {_version()}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build of perf from the base's tools/perf, for the host and the guest alike."""
 
+import compiled
 import paths
 import proc
 import sources
@@ -16,7 +17,8 @@ OPTIONS = """
     NO_LZMA=1 NO_LIBCAP=1 NO_SDT=1 NO_JVMTI=1 NO_LIBPFM4=1 NO_LIBDEBUGINFOD=1
     NO_SHELLCHECK=1 NO_LIBZSTD=1 JEVENTS_MODEL=skylakex,skylake
 """.split()
-EXPECTED_LINES = 560
+# Objects of a build from nothing, for the progress line of the first one.
+EXPECTED_OBJECTS = 429
 
 
 def options():
@@ -30,17 +32,13 @@ def build(step):
     if stamp.is_current("perf", want) and paths.perf().exists():
         step.note = "up to date"
         return
-    count = 0
-
-    def progress(line):
-        nonlocal count
-        count += 1
-        step.progress(f"{min(99, 100 * count // EXPECTED_LINES):3d} %  {line.strip()}")
+    progress = compiled.Progress(step, "perf", paths.perf().parent, EXPECTED_OBJECTS)
     stamp.clear("perf")
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
               f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
-             on_line=progress, failed="cannot build perf")
+             on_line=progress.line, failed="cannot build perf")
+    progress.complete()
     check_features()
     stamp.write("perf", want)
     step.note = "perf " + version.split("-")[0]

@@ -102,7 +102,7 @@ def options(source, build):
     return [*CONFIGURE, f"--extra-cflags={maps}"]
 
 
-def configure(source, build, log):
+def configure(source, build, log, on_line=None):
     version = stamp.read("version-qemu")
     key = f"configure-{build.name}"
     want = stamp.of_text(source, version, *options(source, build))
@@ -111,7 +111,8 @@ def configure(source, build, log):
     stamp.clear(key)
     build.mkdir(parents=True, exist_ok=True)
     proc.run([source / "configure", "--python=/usr/bin/python3", *options(source, build)], log,
-             cwd=build, env={"PYTHONPATH": str(sources.meson())}, failed="cannot configure QEMU")
+             cwd=build, env={"PYTHONPATH": str(sources.meson())}, on_line=on_line,
+             failed="cannot configure QEMU")
     stamp.write(key, want)
 
 
@@ -128,12 +129,11 @@ def build(step, pristine=False):
         step.note = "up to date"
         return
     log = paths.log_file(binary.parent.name)
-    step.progress("configuring")
-    configure(source, binary.parent, log)
+    configure(source, binary.parent, log, lambda line: step.progress(f"configuring: {line}"))
 
     def progress(line):
-        if match := PROGRESS.search(line):
-            step.progress(f"{100 * int(match[1]) // max(1, int(match[2])):3d} %  {line}")
+        if match := PROGRESS.match(line):
+            step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
     proc.run(["ninja", f"-j{proc.jobs()}", binary.name], log, cwd=binary.parent,
              env={"PYTHONPATH": str(sources.meson())}, on_line=progress,

@@ -1,40 +1,87 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One line a step with its time; on a terminal, a live line while it runs."""
+"""One line a step with its time, and what it is at while it runs.
 
+On a terminal that is a live line. Elsewhere, as in the log of a CI, a line of
+its own is printed every REPORT_EVERY seconds, marked by a dot, so that a
+reader sees that a long step moves; short steps have none.
+"""
+
+import re
 import shutil
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
 LABEL_WIDTH = 46
 # (label, seconds) of each step of this process that has ended.
 TIMES = []
+REDRAW_EVERY = 0.2
+REPORT_EVERY = 30.0
+# What tools print may be coloured; cut off in the middle, that would stay.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def fraction(done, total):
+    """'37 %  544 of 1470'; of a build that has more to do than was expected, the number alone."""
+    if total and done <= total:
+        return f"{100 * done // total:3d} %  {done} of {total}"
+    return f"{done} done"
 
 
 class Step:
-    """A step that is running. progress() may be called as often as one likes."""
+    """A step that is running. progress() may be called as often as one likes.
+
+    From the first call on its line is kept up to date, also where nothing calls for a while:
+    a clock that stands still looks like a machine that hangs.
+    """
 
     def __init__(self, label):
         self.label = label
         self.note = ""
         self.start = time.monotonic()
         self.live = sys.stderr.isatty()
-        self.shown = 0.0
+        self.shown = 0.0 if self.live else self.start
+        self.text = ""
+        self.ended = threading.Event()
+        self.lock = threading.Lock()
+        self.ticker = None
 
     def progress(self, text):
-        now = time.monotonic()
-        if not self.live or now - self.shown < 0.2:
-            return
-        self.shown = now
-        width = shutil.get_terminal_size().columns - 1
-        line = f"  {self.label:<{LABEL_WIDTH}} {now - self.start:6.0f} s  {text}"
-        sys.stderr.write("\r\033[K" + line[:width])
-        sys.stderr.flush()
+        self.text = COLOUR.sub("", text)
+        self._show()
+        if not self.ticker:
+            self.ticker = threading.Thread(target=self._tick, daemon=True)
+            self.ticker.start()
+
+    def count(self, done, total, text=""):
+        """How many of how many are done, and the one that is at hand."""
+        self.progress(f"{fraction(done, total)}  {text}".rstrip())
+
+    def _tick(self):
+        while not self.ended.wait(1.0 if self.live else REPORT_EVERY / 10):
+            self._show()
+
+    def _show(self):
+        with self.lock:
+            now = time.monotonic()
+            if self.ended.is_set() or now - self.shown < (
+                    REDRAW_EVERY if self.live else REPORT_EVERY):
+                return
+            self.shown = now
+            mark = " " if self.live else "."
+            line = f"{mark} {self.label:<{LABEL_WIDTH}} {now - self.start:6.0f} s  {self.text}"
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write("\r\033[K" + line[:width] if self.live else line.rstrip() + "\n")
+            sys.stderr.flush()
 
     def clear(self):
-        if self.live:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+        """End of the step: nothing is shown from here on."""
+        with self.lock:
+            self.ended.set()
+            if self.live:
+                sys.stderr.write("\r\033[K")
+                sys.stderr.flush()
 
     def finish(self, failed=False):
         self.clear()
@@ -51,6 +98,7 @@ def step(label):
     """Run a block as a step; its line is printed also if the block fails."""
     current = Step(label)
     try:
+        current.progress("")
         yield current
     except BaseException:
         current.finish(failed=True)
