@@ -19,7 +19,7 @@ help:
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo 'make series            write the series as patches for git am'
 	@echo 'make shell             a shell in the guest'
-	@echo 'make list              what is built, the tests, the PT capabilities'
+	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
 	@echo 'make clean             remove what was built; the fetched sources stay'

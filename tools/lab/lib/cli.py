@@ -10,6 +10,7 @@ from pathlib import Path
 import bench
 import build
 import clean
+import cpumodels
 import debugger
 import guest
 import listing
@@ -54,6 +55,8 @@ def add_kernel_options(parser):
 
 def add_machine_options(parser):
     add_kernel_options(parser)
+    parser.add_argument("--cpu", type=cpumodels.named, default=cpumodels.DEFAULT, metavar="MODEL",
+                        help="the processor that the guest shows, for example Icelake-Server")
     parser.add_argument("--cpus", type=positive(int, "--cpus"), default=2, metavar="N")
     parser.add_argument("--memory", default="2G", metavar="SIZE", help="for example 512M or 2G")
     parser.add_argument("--share", action="append", default=[], metavar="DIR",
@@ -126,7 +129,7 @@ def make_machine(options, gdb=""):
         raise LabError(f"too many CPUs ({options.cpus})",
                        f"the lab's kernel supports {machine_mod.MAX_CPUS}")
     return machine_mod.Machine(
-        kernel=find_kernel(options), cpus=options.cpus, memory=options.memory,
+        kernel=find_kernel(options), cpu=options.cpu, cpus=options.cpus, memory=options.memory,
         shares=find_shares(options), pt=options.pt, icount=options.icount,
         append=options.append, gdb=gdb, qemu=find_qemu(options))
 
@@ -233,7 +236,7 @@ def verb_trace(options):
 
 def record_options(options):
     """The options of a machine, spelled out again for a 'lab run' below."""
-    args = ["--kernel", options.kernel, "--cpus", str(options.cpus),
+    args = ["--kernel", options.kernel, "--cpu", options.cpu, "--cpus", str(options.cpus),
             "--memory", options.memory, "--user", options.user]
     args += ["--debug"] if options.debug else []
     args += ["--icount"] if options.icount else []
@@ -304,8 +307,8 @@ def build_parser():
     check.add_argument("--all", action="store_true",
                        help="the tier 'all' (make check-all); goes on where it was stopped")
     check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
-    add_verb(verbs, "list", verb_list, "what is built, the tests, the PT capabilities",
-             "lab list")
+    add_verb(verbs, "list", verb_list,
+             "what is built, the tests, the CPU models, the PT capabilities", "lab list")
     cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",
                        "lab clean --cache")
     cleaner.add_argument("--cache", action="store_true",

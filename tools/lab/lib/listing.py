@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab list': what is built, the tests, the benchmarks, the PT capabilities."""
+"""'lab list': what is built, the tests, the benchmarks, the CPU models, the PT capabilities."""
 
 import bench
 import cache
+import cpumodels
 import paths
 import ptcaps
 import steps
@@ -48,6 +49,8 @@ def show():
     files = tests.discover()
     _section("Tests", [(tests.name_of(f), tests.summary_of(f)) for f in files], "none")
     _section("Benchmarks", [(f.stem, tests.summary_of(f)) for f in bench.discover()], "none")
+    models = [(name, model.what()) for name, model in cpumodels.MODELS.items()]
+    _section("CPU models (--cpu MODEL)", models, "none")
     caps = [(name, text) for name, (_, text) in ptcaps.CAPABILITIES.items()]
     _section("PT capabilities (--pt NAME or no-NAME)", caps, "none")
     print(f"  ranges=N  {ptcaps.RANGES[2]}")

@@ -9,11 +9,12 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
+import cpumodels
 import paths
 import ptcaps
 from errors import LabError
 
-CPU_MODEL = "Skylake-Server,vendor=GenuineIntel,pmu=on"
+CPU_PROPERTIES = ["vendor=GenuineIntel", "pmu=on"]
 MACHINE = "microvm,acpi=off,pcie=off,pit=on,pic=on,rtc=on,isa-serial=on"
 # panic=-1 and reboot=t, with -no-reboot, end QEMU at once in either case.
 # The TSC is QEMU's virtual clock; a watchdog that measures it against timer ticks
@@ -35,6 +36,7 @@ class Machine:
     """
 
     kernel: str
+    cpu: str = cpumodels.DEFAULT
     cpus: int = 2
     memory: str = "2G"
     shares: list = field(default_factory=list)
@@ -63,12 +65,13 @@ def _has_pt(qemu):
 
 def _cpu(machine):
     properties = ptcaps.cpu_properties(machine.pt)
+    model = [machine.cpu, *CPU_PROPERTIES]
     if not _has_pt(machine.qemu):
         if machine.pt and machine.pt != "off":
             raise LabError(f"{machine.qemu} has no Intel PT model",
                            "leave --pt away or build the lab's own QEMU with 'lab build'")
-        return CPU_MODEL
-    return ",".join([CPU_MODEL, *properties])
+        return ",".join(model)
+    return ",".join([*model, *properties])
 
 
 def _share_args(index, directory):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Programs of the tests of Intel PT that print TAP in a guest."""
 
-import os
 import subprocess
 
 import recording
@@ -10,8 +9,8 @@ import paths  # pylint: disable=wrong-import-order
 
 NATIVE = recording.TESTS / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
-# The driver knows by the model whether PT and last branch records can be on together.
-USUAL, COEXIST = "Skylake-Server", "Icelake-Server"
+# The kernel knows by the model whether PT and last branch records can be on together.
+COEXIST = ("--cpu", "Icelake-Server")
 
 
 def has_debug_kernel():
@@ -38,12 +37,3 @@ def relay(tap, command, *options, prefix="", timeout=120):
     tap.result(count and plan == count and done.returncode == (1 if failed else 0),
                f"{prefix}the program reaches its end, and the kernel has no complaint",
                *lines[-25:])
-
-
-def other_model(directory):
-    """A stand-in for QEMU whose CPU is the one that can have both on."""
-    qemu = os.environ.get("LAB_QEMU") or recording.BUILD / "qemu/qemu-system-x86_64"
-    script = directory / "qemu-coexist"
-    script.write_text(f'#!/bin/bash\nexec "{qemu}" "${{@//{USUAL}/{COEXIST}}}"\n')
-    script.chmod(0o755)
-    return script
