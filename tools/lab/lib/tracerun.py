@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'make run': a program traced in the guest, decoded, and shown as calls.
 
-The recording is made in the guest by perf with the base's own PT driver; it
-is decoded here by the same perf, because the guest's programs are the host's
-files and decoding is many times faster without emulation.
+The recording is made in the guest by perf, on the kernel that --kernel names:
+with the series' driver of PT unless another is asked for. It is decoded here by
+the same perf, because the guest's programs are the host's files and decoding is
+many times faster without emulation.
 """
 
 import itertools
