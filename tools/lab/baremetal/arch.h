@@ -116,6 +116,8 @@ void wrmsr(u32 msr, u64 val);
 int rdpmc_safe(u32 index, u64 *val);
 
 void cpu_init(void);
+/* On another processor: the first one's gates, but no task state, so no NMI. */
+void cpu_init_other(void);
 /* A gate straight to @handler, so that a traced test sees no stub's branches. */
 void gate_set(int vector, const void *handler, int dpl);
 void gate_default(int vector);
@@ -137,10 +139,17 @@ void lapic_eoi(void);
 void lapic_self_ipi(u8 vector);
 /* INIT and start-up interrupt: the processor begins at @addr, below 1 MiB, in real mode. */
 void lapic_start_cpu(u32 apic_id, u32 addr);
+/* Interrupt @vector to the processors other than this one. */
+void lapic_ipi_others(u8 vector);
 void lapic_set_lvtpc(u32 val);
 u32 lapic_get_lvtpc(void);
 /* One-shot timer: interrupt @vector after @count bus ticks; vector 0 stops it. */
 void lapic_timer(u8 vector, u32 count);
+
+/* Starts the processor, which calls @entry; one that was started before starts anew. */
+#define SMP_TRAMPOLINE		0x8000ul
+#define SMP_MAX			4
+void smp_start(u32 apic_id, void (*entry)(void));
 
 #define LAPIC_LVT_NMI		FIELD_PREP(GENMASK(10, 8), 4)
 #define LAPIC_LVT_MASKED	BIT(16)

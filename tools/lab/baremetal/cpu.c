@@ -103,14 +103,19 @@ static void tss_init(void)
 	asm volatile("ltr %w0" :: "r" (SEL_TSS));
 }
 
-void cpu_init(void)
+void cpu_init_other(void)
 {
 	struct table_pointer p = { sizeof(idt) - 1, (u64)idt };
 
+	asm volatile("lidt %0" :: "m" (p));
+}
+
+void cpu_init(void)
+{
 	for (int v = 0; v < 256; v++)
 		gate_default(v);
 	tss_init();
-	asm volatile("lidt %0" :: "m" (p));
+	cpu_init_other();
 }
 
 void trap_dispatch(struct trap_frame *f)

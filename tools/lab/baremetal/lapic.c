@@ -19,6 +19,7 @@
 #define SVR_ENABLE		BIT(8)
 #define SPURIOUS_VECTOR		0xffu
 #define ICR_SELF		FIELD_PREP(GENMASK(19, 18), 1)
+#define ICR_OTHERS		FIELD_PREP(GENMASK(19, 18), 3)
 #define ICR_ASSERT		BIT(14)
 #define ICR_INIT		FIELD_PREP(GENMASK(10, 8), 5)
 #define ICR_STARTUP		FIELD_PREP(GENMASK(10, 8), 6)
@@ -49,6 +50,11 @@ void lapic_eoi(void)
 void lapic_self_ipi(u8 vector)
 {
 	*reg(LAPIC_ICR) = ICR_SELF | ICR_ASSERT | vector;
+}
+
+void lapic_ipi_others(u8 vector)
+{
+	*reg(LAPIC_ICR) = ICR_OTHERS | ICR_ASSERT | vector;
 }
 
 void lapic_start_cpu(u32 apic_id, u32 addr)

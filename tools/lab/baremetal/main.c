@@ -6,7 +6,8 @@
  *   pt=0|1                   Intel PT is to be in CPUID (default 1)
  *   CAPABILITY=0|1, ranges=N what CPUID is to show, names in test_cpuid.c
  *   icount=1                 time is exact: the machine counts instructions
- *   smp=2, smi=1             there is a second processor; firmware handles SMIs
+ *   smp=N, smi=1             there are N processors; firmware handles SMIs
+ *   seconds=N                how long the processors patch code of each other (default 10)
  *   ovf=N, pmidelay=NS       the faults that the machine injects
  *   assume=1                 runs the subjects although CPUID has no Intel PT
  */
@@ -46,6 +47,7 @@ static const struct {
 } other_subjects[] = {
 	{ "perfmon", test_perfmon },
 	{ "lbr", test_lbr },
+	{ "patch", test_patch },
 };
 
 static bool wanted(const char *name)

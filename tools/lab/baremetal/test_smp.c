@@ -5,7 +5,6 @@
  */
 #include "pt.h"
 
-#define AP_TRAMPOLINE	0x8000ul
 #define AP_APIC_ID	1
 #define BUFFER(cpu)	((u8 *)(ARENA + 0x2000000ul + (cpu) * 0x400000ul))
 #define TABLE(cpu)	((u64 *)(ARENA + 0x1800000ul + (cpu) * 0x2000ul))
@@ -19,8 +18,7 @@
 #define WAIT_TSC	25000000000ul	/* ten seconds */
 
 snippet_fn smi_apm;
-extern const u8 ap_trampoline[], ap_trampoline_end[], smi_apm_on[], smi_apm_off[],
-	smi_apm_insn[], smi_apm_back[],
+extern const u8 smi_apm_on[], smi_apm_off[], smi_apm_insn[], smi_apm_back[],
 	ap_spin_insn[], ap_start32[];
 void smp_loop(u64 rounds, u64 ctl);
 void ap_spin(u64 ctl, volatile u32 *flag);
@@ -65,8 +63,7 @@ static void __attribute__((noreturn)) ap_halt(void)
 		asm volatile("cli; hlt");
 }
 
-/* The second processor; start.S has no other use for it. */
-void ap_main(void)
+static void ap_main(void)
 {
 	if (ap_task == AP_TRACE_SPIN) {
 		setup(1);
@@ -95,7 +92,7 @@ void ap_main(void)
 /* The IP at which a start-up interrupt begins: offset 0 of its segment. */
 static u64 start_ip(void)
 {
-	return has(CAP_LIP) ? AP_TRAMPOLINE : 0;
+	return has(CAP_LIP) ? SMP_TRAMPOLINE : 0;
 }
 
 static bool wait_for(volatile u32 *flag)
@@ -110,8 +107,7 @@ static bool wait_for(volatile u32 *flag)
 static bool start_second(void)
 {
 	ap_up = 0;
-	memcpy((void *)AP_TRAMPOLINE, ap_trampoline, ap_trampoline_end - ap_trampoline);
-	lapic_start_cpu(AP_APIC_ID, AP_TRAMPOLINE);
+	smp_start(AP_APIC_ID, ap_main);
 	return wait_for(&ap_up);
 }
 
@@ -214,7 +210,7 @@ static void test_init(void)
 	};
 	const struct expect events[] = {
 		E_CFE(CFE_INIT, 0, 0), E_FUP(ap_spin_insn), E_PIP(0),
-		E_CFE(CFE_SIPI, AP_TRAMPOLINE >> 12, 0), E_MODE(EXEC_16), E_TIP(start_ip()),
+		E_CFE(CFE_SIPI, SMP_TRAMPOLINE >> 12, 0), E_MODE(EXEC_16), E_TIP(start_ip()),
 	};
 
 	trace_init(0);

@@ -32,11 +32,11 @@ MARK ap_start32
 	mov %eax, %ds
 	mov %eax, %es
 	mov %eax, %ss
-	mov $ap_stack_end, %esp
+	mov smp_stack, %esp
 	call enter_long_mode
 	ljmp $SEL_CODE64, $1f
 	.code64
-1:	call ap_main
+1:	call *smp_entry
 2:	cli
 	hlt
 	jmp 2b
@@ -95,8 +95,4 @@ MARK smi_apm_back
 1:	TRACE_OFF smi_apm
 	SNIPPET_END
 
-	.bss
-	.balign 16
-	.skip KERNEL_STACK_SIZE
-ap_stack_end:
 	.section .note.GNU-stack, "", @progbits
