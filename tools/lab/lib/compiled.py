@@ -7,6 +7,7 @@ a build begins are done, and a build that was completed says how many there are
 in all. Until one was, the number is that of such a build elsewhere.
 """
 
+import os
 import re
 
 import stamp
@@ -16,8 +17,9 @@ OBJECT = re.compile(r"\s+(?:HOST)?(?:CC|CXX|AS|LD)\s+(?:\[M\]\s+)?(?!\.tmp_)\S+\
 
 
 def there(directory):
-    """How many objects a build has made so far."""
-    return sum(1 for _ in directory.rglob(".*.o.cmd"))
+    """How many objects a build has made so far; it may be going on, and remove directories."""
+    return sum(name.startswith(".") and name.endswith(".o.cmd")
+               for _, _, names in os.walk(directory) for name in names)
 
 
 class Progress:
