@@ -89,13 +89,15 @@ def patches():
     part("series", "Writing the patches", series.write)
 
 
-def all_parts(name=paths.SERIES, debug=False, pristine=False):
-    """What 'lab build' and 'make run' need."""
+def all_parts(name=paths.SERIES, debugs=(False,), pristine=False):
+    """What 'lab build' and 'make run' need; each of debugs is a kernel, with checkers or without."""
     prepare()
-    kernel_name = paths.kernel_name(name, debug)
     if name != "stock":
         part(f"tree-{name}", "Assembling the series", assemble.up_to_date)
-    part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name, debug)
+    for debug in debugs:
+        kernel_name = paths.kernel_name(name, debug)
+        part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name,
+             debug)
     part("perf", "Building perf", perftool.build)
     part("qemu", "Building QEMU with the PT model", qemu.build)
     if pristine:

@@ -191,7 +191,7 @@ def verb_build(options):
     if options.kernel not in build.KERNELS:
         raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
     build.check_kernel(options.kernel)
-    build.all_parts(options.kernel, options.debug, options.qemu_pristine)
+    build.all_parts(options.kernel, (options.debug,), options.qemu_pristine)
     return 0
 
 
@@ -207,8 +207,7 @@ def verb_test(options):
 
 
 def verb_check(options):
-    build.all_parts()
-    build.all_parts(debug=True)
+    build.all_parts(debugs=(False, True))
     return verb_test(options)
 
 
