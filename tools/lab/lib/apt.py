@@ -9,7 +9,6 @@ apt checks each index against Debian's archive key and each download against
 its index; the checksums are checked once more before anything is unpacked.
 """
 
-import hashlib
 import re
 import subprocess
 from dataclasses import dataclass
@@ -183,9 +182,7 @@ class Apt:
     def _fetch(self, args, directory, files, on_line):
         """Have the files, {name: checksum} in the index, out of the cache or from the mirror."""
         directory.mkdir(parents=True, exist_ok=True)
-        for name, checksum in files.items():
-            cache.take(checksum, directory / name)
-        if not all(is_good(directory / name, checksum) for name, checksum in files.items()):
+        if not all([have(directory / name, checksum) for name, checksum in files.items()]):
             self._get(args, directory, on_line)
         for name, checksum in files.items():
             verify(directory / name, checksum)
@@ -235,24 +232,18 @@ def parse_block(text):
     return fields
 
 
-def checksum_of(file):
-    with open(file, "rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
-
-
-def is_good(file, checksum):
-    """Whether a file is there and what the index says; one that is not goes, also in the cache."""
-    if file.exists() and checksum_of(file) == checksum:
-        return True
-    file.unlink(missing_ok=True)
-    cache.drop(checksum)
-    return False
+def have(file, checksum):
+    """Whether a file is there as the index has it, or comes out of the cache."""
+    if not file.exists() or cache.checksum_of(file) != checksum:
+        file.unlink(missing_ok=True)
+        cache.take(checksum, file)
+    return file.exists()
 
 
 def verify(file, checksum):
     """Compare with the signed index; a file that differs is removed."""
     try:
-        found = checksum_of(file)
+        found = cache.checksum_of(file)
     except OSError:
         raise LabError(f"the download of {file.name} is missing",
                        "run the command again") from None

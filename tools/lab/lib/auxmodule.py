@@ -35,9 +35,9 @@ def make_of(source, files, name, work, log, debug=False):
     # make builds no modules with the lab's kernels, so nothing has prepared for one.
     with build.locked(f"kernel-{paths.kernel_name(name, debug)}"):
         kernel.make(name, built, ["modules_prepare"], log, failed=failed)
-        proc.run(["make", "-C", built, f"M={work}",
+        proc.run(["make", "-C", built, f"M={work}", *kernel.reproducible(name, built),
                   f"KBUILD_EXTRA_SYMBOLS={built / 'vmlinux.symvers'}", "modules"], log,
-                 failed=failed)
+                 env=kernel.compiling(name, built), failed=failed)
     return module
 
 

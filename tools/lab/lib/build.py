@@ -2,6 +2,7 @@
 """Everything that is fetched and built, in order, one step a line."""
 
 import fcntl
+import functools
 from contextlib import ExitStack, contextmanager
 
 import apt
@@ -44,14 +45,22 @@ def all_locked():
         yield
 
 
+@functools.cache
+def say_of_cache():
+    """The one line about a cache that is not used as asked for."""
+    if cache.warning():
+        ui.say(cache.warning())
+
+
 def prepare():
     """The checks, the packages and the sources."""
     with ui.step("Checking this machine") as step:
         codename = host.codename()
         host.check_build_dir()
         step.note = f"Debian {codename}, {proc.jobs()} CPUs"
-    if cache.warning():
-        ui.say(cache.warning())
+    say_of_cache()
+    cache.make()
+    host.authorize()
     with locked("sources"):
         with ui.step("Installing packages") as step:
             host.install_packages(step)
@@ -90,7 +99,7 @@ def patches():
 
 
 def all_parts(name=paths.SERIES, debugs=(False,), pristine=False):
-    """What 'lab build' and 'make run' need; each of debugs is a kernel, with checkers or without."""
+    """What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not."""
     prepare()
     if name != "stock":
         part(f"tree-{name}", "Assembling the series", assemble.up_to_date)

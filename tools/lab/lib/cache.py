@@ -3,9 +3,9 @@
 
 LAB_CACHE names its directory, and LAB_CACHE=off turns it off. A clone made anew builds from it.
 It holds nothing that a build needs: without it, or where it cannot be written, a build takes
-longer and comes to the same. What ccache finds there it compares by the compiler, its options and
-the contents of all files that were read; a fetched file counts only if it has the checksum that
-the mirror's signed index states.
+longer and comes to the same. ccache finds an object by the compiler, its options and the contents
+of all files that were read; a fetched file counts only if it has the checksum that the mirror's
+signed index states.
 """
 
 import functools
@@ -13,7 +13,9 @@ import hashlib
 import os
 import pwd
 import shutil
+import stat
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +23,11 @@ import paths
 
 OFF = "off"
 DEFAULT = Path(".cache") / "aux-lab"
-COMPILED, FETCHED = "compiled", "fetched"
-# The debug kernel is a third of a GiB here, another kernel a tenth.
+# Names of directories that nobody else would choose, as they are emptied.
+COMPILED, FETCHED = "lab-compiled", "lab-fetched"
 LIMITS = {COMPILED: 4 << 30, FETCHED: 2 << 30}
-# With less room on its disk, nothing is added.
-ROOM = 512 << 20
+# With less room on its disk, which a build may need, nothing is added.
+ROOM = 2 << 30
 # Debian's ccache has links here, named as the compilers.
 LINKS = Path("/usr/lib/ccache")
 MIB = 1 << 20
@@ -33,11 +35,17 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class State:
-    """Which directory is used, whether it may be written, and what is wrong with it if anything is."""
+    """Which directory is used, whether anything is added to it, and what is wrong with it."""
 
     directory: Path = None
     writable: bool = False
     problem: str = ""
+
+
+class Failure:  # pylint: disable=too-few-public-methods
+    """Whether ccache has failed in this process; from then on compilers are called without it."""
+
+    seen = False
 
 
 def directory():
@@ -54,24 +62,55 @@ def directory():
 
 
 def examine(wanted):
-    """The state of a directory, which is made if it is not there."""
+    """The state of a directory; it is not made, but whether it can be is looked at."""
+    if not os.path.lexists(wanted):
+        return _examine_parent(wanted)
+    places = [wanted, *(wanted / name for name in LIMITS if os.path.lexists(wanted / name))]
+    for place in places:
+        if reason := _distrusted(place):
+            within = "" if place == wanted else f" has a part {place.name} that"
+            return State(problem=f"{within} {reason}".strip())
     try:
-        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
-        owner = wanted.stat().st_uid
-    except (FileExistsError, NotADirectoryError):
-        return State(problem="is not a directory")
+        for place in places:
+            _try_to_write(place)
     except OSError as error:
-        return State(problem=f"cannot be made: {error.strerror}")
-    if owner not in (os.geteuid(), 0):
-        return State(problem=f"belongs to another user ({_user(owner)})")
-    if not os.access(wanted, os.R_OK | os.X_OK):
-        return State(problem="cannot be read")
-    if not os.access(wanted, os.W_OK):
-        return State(wanted, problem="cannot be written")
+        return State(wanted, problem=f"cannot be written: {error.strerror}")
     free = shutil.disk_usage(wanted).free
     if free < ROOM:
         return State(wanted, problem=f"is on a full disk ({free // MIB} MiB free)")
     return State(wanted, True)
+
+
+def _examine_parent(wanted):
+    parent = next(place for place in wanted.parents if os.path.lexists(place))
+    if not parent.is_dir():
+        return State(problem="is not a directory")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        return State(problem=f"cannot be made in {parent}")
+    return State(wanted, True)
+
+
+def _distrusted(place):
+    """Why what is in a directory may not be what the lab has put there; empty if it is."""
+    try:
+        status = place.stat()
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a directory"
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"belongs to another user ({_user(status.st_uid)})"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "can be written by other users"
+    if not os.access(place, os.R_OK | os.X_OK):
+        return "cannot be read"
+    return ""
+
+
+def _try_to_write(place):
+    """Make a directory and a file: ccache ends the compiler where it cannot."""
+    with tempfile.TemporaryDirectory(prefix="try.", dir=place) as directory:
+        Path(directory, "file").write_bytes(b"x" * 4096)
 
 
 def _user(uid):
@@ -104,20 +143,44 @@ def part(name):
 
 
 def use_ccache():
-    return state().directory is not None and (LINKS / "gcc").exists()
+    return state().directory is not None and not Failure.seen and (LINKS / "gcc").exists()
+
+
+def has_failed(text):
+    """Whether what a build has said shows that ccache, not the compiler, ended it."""
+    if "ccache: error:" not in text or Failure.seen:
+        return False
+    Failure.seen = True
+    return True
+
+
+def make():
+    """Make the directory, so that its mode is right, and have its state looked at anew."""
+    if state().directory and not state().directory.exists():
+        try:
+            state().directory.mkdir(parents=True, mode=0o700)
+        except OSError:
+            pass
+        state.cache_clear()
 
 
 @functools.cache
 def toolchain():
-    """
-    What an object depends on beside the compiler's program, the options and the sources.
-
-    That is what the compiler runs, and the packages that system headers are of: ccache takes the
-    headers from the compiler's list of dependencies, and -MMD leaves those of the system out.
-    """
-    packages = subprocess.run(["dpkg-query", "-W", "gcc-*", "cpp-*", "g++-*", "binutils*", "*-dev"],
+    """The packages of what the compiler's driver, which ccache looks at itself, runs."""
+    packages = subprocess.run(["dpkg-query", "-W", "gcc-*", "cpp-*", "g++-*", "binutils*"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return hashlib.sha256(packages.stdout).hexdigest()[:16]
+    return packages.stdout.decode(errors="replace")
+
+
+def namespace(*texts):
+    """
+    CCACHE_NAMESPACE for a build: objects of another namespace are not found.
+
+    TEXTS is what an object depends on and ccache leaves out of account: options that map paths,
+    packages of another compiler. The build directory's own path is the same in each clone.
+    """
+    said = "\0".join([toolchain(), *texts]).replace(str(paths.build_dir()), "BUILD")
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def base_directory():
@@ -128,14 +191,14 @@ def base_directory():
 
 def environment(path):
     """Variables by which the compilers that PATH finds are ccache's; only PATH without a cache."""
+    path = ":".join(place for place in path.split(":") if Path(place) != LINKS)
     if not use_ccache():
         return {"PATH": path}
     env = {"PATH": f"{LINKS}:{path}", "CCACHE_DIR": str(part(COMPILED)),
            # Neither the machine's nor the user's settings change what counts as equal.
            "CCACHE_CONFIGPATH": "/dev/null", "CCACHE_BASEDIR": str(base_directory()),
-           "CCACHE_COMPILERCHECK": "content", "CCACHE_NAMESPACE": toolchain(),
-           "CCACHE_DEPEND": "1",
-           "CCACHE_MAXSIZE": str(LIMITS[COMPILED]),
+           "CCACHE_COMPILERCHECK": "content", "CCACHE_NAMESPACE": namespace(),
+           "CCACHE_MAXSIZE": f"{LIMITS[COMPILED] // MIB}Mi",
            "CCACHE_TEMPDIR": str(paths.in_build("ccache-tmp"))}
     return env if state().writable else {**env, "CCACHE_READONLY": "1"}
 
@@ -149,23 +212,27 @@ def _entry(checksum):
     return part(FETCHED) / checksum if part(FETCHED) else None
 
 
+def checksum_of(file):
+    with open(file, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
 def take(checksum, target):
-    """Copy a fetched file out of the cache; it is the caller's to compare its checksum."""
-    entry = _entry(checksum)
-    if not entry or target.exists():
+    """Copy a fetched file out of the cache, if it is there and is what its name says."""
+    entry, partial = _entry(checksum), target.with_name(target.name + ".cached")
+    if not entry or not entry.exists():
         return
     try:
-        shutil.copyfile(entry, target)
-        os.utime(entry)
+        shutil.copyfile(entry, partial)
+        if checksum_of(partial) == checksum:
+            os.replace(partial, target)
+            os.utime(entry)
+        else:
+            _remove(entry)
     except OSError:
-        # Nothing there, or a cache that is only read.
+        # The disk is full, or the cache is only read.
         pass
-
-
-def drop(checksum):
-    """Forget a file that was not what its name says."""
-    if entry := _entry(checksum):
-        _remove(entry)
+    _remove(partial)
 
 
 def _remove(file):
@@ -183,8 +250,9 @@ def put(checksum, file):
     partial = entry.with_name(f"{checksum}.{os.getpid()}")
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, partial)
-        os.replace(partial, entry)
+        if shutil.disk_usage(entry.parent).free >= ROOM:
+            shutil.copyfile(file, partial)
+            os.replace(partial, entry)
     except OSError:
         _remove(partial)
     shrink(entry.parent, LIMITS[FETCHED])

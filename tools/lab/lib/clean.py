@@ -11,8 +11,8 @@ import paths
 from errors import LabError
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
-         "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate", "packets",
-         "steps", "series-6.12", "series-git", "ccache-tmp")
+         "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
+         "packets", "steps", "series-6.12", "series-git", "ccache-tmp")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross")
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
@@ -42,8 +42,9 @@ def cache_only():
     wanted = cache.directory()
     if not wanted:
         raise LabError("there is no cache to empty", "LAB_CACHE is 'off'")
-    if not cache.state().writable:
-        raise LabError(f"cannot empty the cache {wanted}, which {cache.state().problem}",
+    found = cache.state()
+    if not found.directory or found.problem.startswith("cannot be written"):
+        raise LabError(f"cannot empty the cache {wanted}, which {found.problem}",
                        "set LAB_CACHE to a directory of yours")
     cache.empty()
 

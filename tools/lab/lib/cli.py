@@ -203,6 +203,7 @@ def verb_series(_options):
 def verb_test(options):
     find_kernel(options)
     find_qemu(options)
+    build.say_of_cache()
     return tests.run_all(options)
 
 

@@ -40,7 +40,7 @@ def make_words(arch):
 def environment(arch):
     """Where binutils finds its libraries, and the packages that an object depends on."""
     return {"LD_LIBRARY_PATH": str(root(arch) / LIBRARIES),
-            "CCACHE_NAMESPACE": stamp.of_text(stamp.read(f"packages-{arch}"))}
+            "CCACHE_NAMESPACE": stamp.read(f"packages-{arch}")}
 
 
 def compiler_of(depends, triplet):
@@ -61,7 +61,8 @@ def packages(private, triplet):
 def fetch(step, arch, codename):
     """Have the compiler of an architecture; without the network if it is there."""
     key = f"cross-{arch}"
-    if stamp.is_current(key, codename) and root(arch).exists():
+    if (stamp.is_current(key, codename) and stamp.read(f"packages-{arch}")
+            and root(arch).exists()):
         step.note = "up to date"
         return
     stamp.clear(key)

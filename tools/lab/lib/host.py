@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import cache
 import paths
 import proc
 import ui
@@ -26,7 +27,7 @@ PACKAGES = """
     libelf-dev libdw-dev libssl-dev zlib1g-dev libtraceevent-dev libiberty-dev g++
     ninja-build pkg-config python3-venv python3-dev python3-setuptools libglib2.0-dev
     libattr1-dev libcap-ng-dev libfdt-dev gcc-multilib gdb
-    git universal-ctags perl ccache
+    git universal-ctags perl
 """.split()
 
 
@@ -97,7 +98,14 @@ def is_installed(package):
 
 def missing_packages(packages=None):
     proc.require("dpkg-query")
-    return [package for package in packages or PACKAGES if not is_installed(package)]
+    wanted = packages or [*PACKAGES, *(["ccache"] if cache.state().directory else [])]
+    return [package for package in wanted if not is_installed(package)]
+
+
+def authorize():
+    """Let sudo ask for its password here, where no line is drawn over the question."""
+    if os.geteuid() and shutil.which("sudo") and missing_packages():
+        subprocess.run(["sudo", "-v"], check=False)
 
 
 def root_prefix(command):
@@ -135,4 +143,5 @@ def install_packages(step, packages=None):
     left = missing_packages(packages)
     if left:
         raise LabError(f"still not installed: {' '.join(left)}", f"see {log}")
+    cache.toolchain.cache_clear()
     step.note = f"{len(missing)} installed"

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 import assemble
+import cache
 import compiled
 import guest
 import kconfig
@@ -20,25 +21,37 @@ EXPECTED_OBJECTS = {False: 1020, True: 1059}
 DEBUG_VARIABLES = ["KASAN_SANITIZE_string.o=n"]
 
 
-def make(name, build, args, log, **more):
+def make(name, build, args, log, env=None, **more):
     """Run make for a kernel's source and a build directory: equal inputs make equal objects."""
     build.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}",
-              *_reproducible(name, build), *args], log, **more)
+              *reproducible(name, build), *args], log, env=compiling(name, build, env), **more)
 
 
-def _reproducible(name, build):
+def compiling(name, build, env=None):
+    """Environment of such a make; the cache does not look at options that map paths."""
+    env = env or {}
+    return {**env, "CCACHE_NAMESPACE": cache.namespace(_flags(name, build),
+                                                       env.get("CCACHE_NAMESPACE", ""))}
+
+
+def _flags(name, build):
     """
-    Variables by which neither time, host nor place of a build gets into what it makes.
+    Options of the compiler that keep the place of tree and build out of objects.
 
     With a cache the compiler is given relative paths, without one absolute paths. Both come out
     as below /lab in debug information, and as the kernel's own paths in messages.
     """
     tree = source(name)
     relative = os.path.relpath(tree, build)
-    flags = " ".join((f"-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}",
-                      f"-fdebug-prefix-map={relative}={paths.DEBUG_ROOT}/src/{tree.name}",
-                      f"-fmacro-prefix-map={relative}/="))
+    return " ".join((f"-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}",
+                     f"-fdebug-prefix-map={relative}={paths.DEBUG_ROOT}/src/{tree.name}",
+                     f"-fmacro-prefix-map={relative}/="))
+
+
+def reproducible(name, build):
+    """Variables of make by which neither time, host nor place gets into what it makes."""
+    flags = _flags(name, build)
     return [f"KCFLAGS={flags}", f"KAFLAGS={flags}", "KBUILD_BUILD_USER=lab",
             "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1",
             f"KBUILD_BUILD_TIMESTAMP={_date()}"]
@@ -100,7 +113,7 @@ def build_plain(step, plain):
     """Build the tree, or the parts of it that are the goals."""
     build, key = plain.directory, f"kernel-{plain.label}"
     want = stamp.of_text(plain.config, plain.symbols, plain.goals, plain.words, _version(),
-                         *_content(plain.tree))
+                         _flags(plain.tree, build), *_content(plain.tree))
     if stamp.is_current(key, want) and (build / ".config").exists():
         step.note = "up to date"
         return
@@ -170,7 +183,7 @@ def build(step, name=paths.SERIES, debug=False):
     image = paths.vmlinux(name, debug)
     key = f"kernel-{paths.kernel_name(name, debug)}"
     want = stamp.of_text((paths.kernel_dir(name, debug) / ".config").read_text(), _version(),
-                         *_content(name))
+                         _flags(name, image.parent), *_content(name))
     if stamp.is_current(key, want) and image.exists():
         step.note = "up to date"
         return

@@ -39,18 +39,18 @@ def make(tests, directory, *variables):
 def run(program, *args, limit=LIMIT):
     """The lines of a test program and its status; one that hangs has failed."""
     try:
-        done = subprocess.run([program, *args], stdout=subprocess.PIPE, timeout=limit,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        done = subprocess.run([program, *args], stdout=subprocess.PIPE,
+                              timeout=limit * tier.patience(), stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     except subprocess.TimeoutExpired:
         return [], -1
     return done.stdout.splitlines(), done.returncode
 
 
 def fails(program, *args, limit=LIMIT):
-    """Whether a test program has a result that is not ok, or does not end well; not waited for."""
+    """Whether a test program has a result that is not ok, or does not end well."""
     with subprocess.Popen([program, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, errors="replace") as process:
-        timer = threading.Timer(limit, process.kill)
+        timer = threading.Timer(limit * tier.patience(), process.kill)
         timer.start()
         failed = any(line.startswith("not ok") for line in process.stdout)
         if failed:

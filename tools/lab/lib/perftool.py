@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build of perf from the base's tools/perf, for the host and the guest alike."""
 
+import cache
 import compiled
 import paths
 import proc
@@ -15,7 +16,7 @@ OPTIONS = """
     PYTHON=/usr/bin/python3 PYTHON_CONFIG=/usr/bin/python3-config
     NO_LIBUNWIND=1 NO_LIBNUMA=1 NO_LIBCRYPTO=1 NO_LIBBABELTRACE=1 NO_CAPSTONE=1
     NO_LZMA=1 NO_LIBCAP=1 NO_SDT=1 NO_JVMTI=1 NO_LIBPFM4=1 NO_LIBDEBUGINFOD=1
-    NO_SHELLCHECK=1 NO_LIBZSTD=1 JEVENTS_MODEL=skylakex,skylake
+    NO_SHELLCHECK=1 NO_LIBZSTD=1 JEVENTS_MODEL=skylakex,skylake prefix=/usr
 """.split()
 # Objects of a build from nothing, for the progress line of the first one.
 EXPECTED_OBJECTS = 429
@@ -37,6 +38,10 @@ def build(step):
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
               f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
+             env={"CCACHE_NAMESPACE": cache.namespace(*options()),
+                  # The place of the object, which gets into nothing but the list of dependencies,
+                  # and make's rules leave it out there.
+                  "CCACHE_IGNOREOPTIONS": "-Wp,-MT,*"},
              on_line=progress.line, failed="cannot build perf")
     progress.complete()
     check_features()

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import cache
+import ui
 from errors import LabError
 
 # A stray PATH entry (pyenv, conda, wrappers of compilers) must not change what is built: only the
@@ -46,8 +47,27 @@ def run(argv, log, cwd=None, env=None, on_line=None, failed=None):
     """Run argv with its output in the file log; raise LabError if it fails.
 
     on_line is called with each line of output; failed is the message of the
-    error, "cannot run ..." by default.
+    error, "cannot run ..." by default. If the cache of objects fails, not what
+    is run, argv is run once more without it: make and ninja know what is done.
     """
+    said = []
+
+    def note(line):
+        if "ccache: error:" in line:
+            said.append(line)
+        if on_line:
+            on_line(line)
+    try:
+        _run(argv, log, cwd, env, note, failed)
+    except LabError:
+        if not cache.has_failed("\n".join(said)):
+            raise
+        ui.say(f"lab: the cache fails ({said[0]}), going on without it: "
+               "'lab clean --cache' empties it, LAB_CACHE=off turns it off")
+        _run(argv, log, cwd, env, on_line, failed)
+
+
+def _run(argv, log, cwd, env, on_line, failed):
     require(argv[0]) if "/" not in str(argv[0]) else None
     with open(log, "ab", buffering=0) as out:
         out.write(f"$ {' '.join(map(str, argv))}\n".encode())

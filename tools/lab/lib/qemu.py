@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import cache
 import guest
 import paths
 import proc
@@ -136,7 +137,8 @@ def build(step, pristine=False):
             step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
     proc.run(["ninja", f"-j{proc.jobs()}", binary.name], log, cwd=binary.parent,
-             env={"PYTHONPATH": str(sources.meson())}, on_line=progress,
+             env={"PYTHONPATH": str(sources.meson()), "CCACHE_NAMESPACE": cache.namespace(
+                 *options(source, binary.parent))}, on_line=progress,
              failed="cannot build QEMU")
     check_binary(binary)
     stamp.write(key, want)

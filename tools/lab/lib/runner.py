@@ -23,8 +23,8 @@ import guest
 import machine as machine_mod
 import relay
 import splats
+import tier
 import ui
-from errors import LabError
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -168,20 +168,11 @@ class Guest:
         return f"QEMU failed (status {returncode}): {lines[-1] if lines else 'no message'}"
 
 
-def patience():
-    """What time limits are multiplied by: tests ask for more, as their machine may be busy."""
-    try:
-        return max(1.0, float(os.environ.get("LAB_PATIENCE") or 1))
-    except ValueError:
-        raise LabError(f"bad LAB_PATIENCE '{os.environ['LAB_PATIENCE']}'",
-                       "it multiplies time limits; use a number such as 3") from None
-
-
 class Clock:
     """The time limits: for the boot, for the command, for the power-off."""
 
     def __init__(self, run):
-        self.run, self.patience = run, patience()
+        self.run, self.patience = run, tier.patience()
         self.start = self.phase_start = time.monotonic()
         self.phase = "boot"
 

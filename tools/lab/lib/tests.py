@@ -142,7 +142,8 @@ def run_one(file, env, results):
     elif report.failed and not process.returncode:
         report.problems.append("exit status 0 in spite of failures")
     result = Result(name_of(file), time.monotonic() - start, report, output)
-    if not result.failed:
+    # What was skipped as a whole may be there the next time.
+    if result.passed and not result.failed:
         output.with_suffix(".passed").write_text(f"{result.seconds:.1f}\n")
     return result
 
@@ -205,8 +206,8 @@ def results_dir(name):
 def own_git(*args):
     """Output of git in the checkout; empty where there is none, as in an unpacked archive."""
     try:
-        done = subprocess.run(["git", "-C", paths.ROOT, *args], text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        done = subprocess.run(["git", "-c", "safe.directory=*", "-C", paths.ROOT, *args], text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return ""
     return done.stdout if done.returncode == 0 else ""
@@ -217,26 +218,29 @@ def draw():
     return own_git("rev-parse", "--short=12", "HEAD").strip()
 
 
-def tested(kernel, debug):
-    """A hash of all that the tests are about: our files, the sources, which kernel."""
-    names = own_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    files = [f"{name} {stamp.of_files([paths.ROOT / name])}" for name in sorted(names)
-             if name and (paths.ROOT / name).is_file()]
-    if not files:
-        return ""
-    return stamp.of_text(kernel, debug, stamp.read("version-linux"), stamp.read("version-qemu"),
-                         *files)
+def checkout_files():
+    """Paths of the repository's files as they are, committed or not; of all, without git."""
+    listed = own_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    if not any(listed):
+        listed = [str(file.relative_to(paths.ROOT)) for file in paths.ROOT.rglob("*")
+                  if not file.is_relative_to(paths.build_dir())]
+    return [name for name in sorted(listed) if name and (paths.ROOT / name).is_file()]
 
 
-def resumed_dir(kernel, debug):
-    """The directory of the run of the tier 'all': an earlier one's unless its subject changed."""
-    directory, want = results_dir(tier.ALL), tested(kernel, debug)
-    record = directory / "tested"
-    if not want or not record.exists() or record.read_text() != want:
-        guest.remove(directory)
-        directory.mkdir()
-        record.write_text(want)
-    return directory
+def tested(kernel, debug, env):
+    """A hash of all that the tests are about: our files, what is built, what is asked for."""
+    built = [paths.image(kernel, debug), paths.vmlinux(kernel, True), Path(env["LAB_QEMU"]),
+             paths.perf()]
+    files = [paths.ROOT / name for name in checkout_files()] + [f for f in built if f.is_file()]
+    wishes = [f"{name}={value}" for name, value in sorted(env.items())
+              if name.startswith(("LAB_", "AUX_")) and name != "LAB_DRAW"]
+    return stamp.of_text(kernel, debug, stamp.read("version-linux"), *wishes,
+                         *(f"{file} {stamp.of_files([file])}" for file in files))
+
+
+def resumed_dir(kernel, debug, env):
+    """The directory of a run of the tier 'all', by its subject; one of an earlier run goes on."""
+    return results_dir(f"{tier.ALL}-{tested(kernel, debug, env)[:12]}")
 
 
 def run_files(files, results, env):
@@ -272,7 +276,7 @@ def run_all(options):
     files, which = select(discover(), options.pattern), tier.ALL if options.all else tier.CHECK
     env = environment(options.kernel, options.debug, which)
     if which == tier.ALL:
-        results = resumed_dir(options.kernel, options.debug)
+        results = resumed_dir(options.kernel, options.debug, env)
     else:
         results = results_dir(datetime.datetime.now().strftime("%Y%m%d-%H%M%S"))
     done = run_files(files, results, env)

@@ -8,6 +8,8 @@ with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw
 import os
 import random
 
+from errors import LabError
+
 CHECK, ALL = "check", "all"
 NAMES = (CHECK, ALL)
 
@@ -19,6 +21,15 @@ def is_all():
 def pick(check, everything):
     """The size, seed or number that is right for the tier."""
     return everything if is_all() else check
+
+
+def patience():
+    """What limits of time are multiplied by: tests ask for more, as their machine may be busy."""
+    try:
+        return max(1.0, float(os.environ.get("LAB_PATIENCE") or 1))
+    except ValueError:
+        raise LabError(f"bad LAB_PATIENCE '{os.environ['LAB_PATIENCE']}'",
+                       "it multiplies time limits; use a number such as 3") from None
 
 
 def some(items, count):
