@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How far a build by make is: how many files are compiled, of how many.
 
-make does not say how much there is to do. But each object that kbuild, or perf's
-like of it, has made has a file .NAME.o.cmd beside it: those that are there when
-a build begins are done, and a build that was completed says how many there are
-in all. Until one was, the number is that of such a build elsewhere.
+make does not say how much there is to do. But kbuild, and perf's own build,
+leave a file .NAME.o.cmd beside each object that they have made. The files that
+are there when a build begins are counted as done. How many there are in all is
+known from the last complete build here, or else is a number in the source.
 """
 
 import os

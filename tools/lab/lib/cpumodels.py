@@ -48,7 +48,7 @@ MODELS = {
 
 
 def named(text):
-    """The name of a model; one of a processor that never had Intel PT is as unknown as any."""
+    """The name of a model with Intel PT, or the error for any other name."""
     if text in MODELS:
         return text
     if text.isdecimal():

@@ -15,7 +15,7 @@ import proc
 import sources
 import stamp
 
-# Objects of a build from nothing, for the progress line of the first one.
+# How many objects a build from nothing makes: the progress line of the first build counts to it.
 EXPECTED_OBJECTS = {False: 1020, True: 1059}
 # Code that runs before KASAN has its shadow compares strings; gcc 14 calls memcmp() for that.
 DEBUG_VARIABLES = ["KASAN_SANITIZE_string.o=n"]

@@ -9,8 +9,6 @@ import ptcaps
 import steps
 import tests
 
-MIB = 1 << 20
-
 
 def _kernels():
     found = sorted(paths.in_build("kernel").glob("*/vmlinux"))
@@ -35,7 +33,7 @@ def _cache():
         return []
     sizes = cache.sizes()
     return [("directory", str(cache.state().directory))] + [
-        (name, f"{sizes[name] / MIB:.0f} MiB, at most {limit / MIB:.0f} MiB")
+        (name, f"{sizes[name] // cache.MIB} MiB, at most {limit // cache.MIB} MiB")
         for name, limit in cache.LIMITS.items()]
 
 

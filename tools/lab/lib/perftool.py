@@ -18,7 +18,7 @@ OPTIONS = """
     NO_LZMA=1 NO_LIBCAP=1 NO_SDT=1 NO_JVMTI=1 NO_LIBPFM4=1 NO_LIBDEBUGINFOD=1
     NO_SHELLCHECK=1 NO_LIBZSTD=1 JEVENTS_MODEL=skylakex,skylake prefix=/usr
 """.split()
-# Objects of a build from nothing, for the progress line of the first one.
+# How many objects a build from nothing makes: the progress line of the first build counts to it.
 EXPECTED_OBJECTS = 429
 
 
