@@ -37,10 +37,18 @@ static const u8 filler[] = { 0xff, 0x44, 0x24, 0xf0 };	/* incl -0x10(%rsp) */
 #define JUMPS		64
 #define JUMP(jump)	(CODE(ROUTINES + 2 * (jump) + 1) - 3)
 #define JUMP_BYTES	5
+#define JUMP_DISTANCE	1
 #define JUMP_CHOICE	3
+/* With half of them a RET in each page is executed, so that both always have code. */
+#define HAS_RETS(jump)	((jump) & 2)
+#define RET_BEFORE(jump) (JUMP(jump) - 64)
+#define RET_BEHIND(jump) (JUMP(jump) + 64)
 #define TARGET(choice)	(ARENA + 0x3800000ul + ((choice) << 16))
 /* In the place of INT3; the others are for even and odd rounds. */
 #define TARGET_BETWEEN	2
+
+/* How the first byte of a routine is written. */
+enum { WAY_MOV, WAY_XCHG, WAY_CMPXCHG, WAYS };
 
 #define MAX_PAUSE	(2 * SECOND / 1000)
 /* In one round of so many the routines are executed all the time. */
@@ -112,7 +120,13 @@ static void execute_jump(struct executor *me, u32 jump)
 {
 	u32 before = progress;
 	u32 round = before / STEPS;
-	u32 got = execute(JUMP(jump));
+	u32 got;
+
+	if (HAS_RETS(jump)) {
+		execute(RET_BEFORE(jump));
+		execute(RET_BEHIND(jump));
+	}
+	got = execute(JUMP(jump));
 
 	/* It tells nothing but whether its round is even or odd. */
 	if (got != BREAKPOINT)
@@ -173,17 +187,45 @@ static void write_code(void)
 
 		code[0] = OP_JMP;
 		memcpy(code + 1, &distance, sizeof(distance));
+		*(u8 *)RET_BEFORE(jump) = OP_RET;
+		*(u8 *)RET_BEHIND(jump) = OP_RET;
 	}
 	write_mov_ret((u8 *)TARGET(0), 0);
 	write_mov_ret((u8 *)TARGET(1), 1);
 	write_mov_ret((u8 *)TARGET(TARGET_BETWEEN), BREAKPOINT);
 }
 
+/* QEMU has code of its own for the stores of locked instructions. */
+static void patch_opcode(u32 routine, u8 opcode)
+{
+	volatile u8 *code = ALIAS(SITE(routine));
+	u8 old;
+
+	/* Of two routines, one is on an odd page. */
+	switch (routine / 2 % WAYS) {
+	case WAY_MOV:
+		*code = opcode;
+		break;
+	case WAY_XCHG:
+		asm volatile("xchg %0, %1" : "+q" (opcode), "+m" (*code));
+		break;
+	case WAY_CMPXCHG:
+		old = *code;
+		asm volatile("lock cmpxchg %2, %1"
+			     : "+a" (old), "+m" (*code) : "q" (opcode) : "cc");
+		break;
+	}
+}
+
+/* Every other jump is patched by a store that crosses the pages, too. */
 static void choose_target(u32 jump, u32 choice)
 {
 	u32 distance = TARGET(choice) - (JUMP(jump) + JUMP_BYTES);
 
-	*ALIAS(JUMP(jump) + JUMP_CHOICE) = distance >> 16;
+	if (jump & 1)
+		*(volatile u32 *)ALIAS(JUMP(jump) + JUMP_DISTANCE) = distance;
+	else
+		*ALIAS(JUMP(jump) + JUMP_CHOICE) = distance >> 16;
 }
 
 /* Each of the others takes an interrupt, and so comes by an IRET. */
@@ -230,7 +272,7 @@ static bool patch_round(u32 round)
 {
 	forget_translations(round);
 	for (u32 routine = 0; routine < ROUTINES; routine++)
-		*ALIAS(SITE(routine)) = OP_INT3;
+		patch_opcode(routine, OP_INT3);
 	for (u32 jump = 0; jump < JUMPS; jump++)
 		choose_target(jump, TARGET_BETWEEN);
 	if (!step_is_complete(round * STEPS + STEP_INT3))
@@ -242,7 +284,7 @@ static bool patch_round(u32 round)
 	forget_translations(round);
 	pause_at_random();
 	for (u32 routine = 0; routine < ROUTINES; routine++)
-		*ALIAS(SITE(routine)) = OP_MOV_EAX;
+		patch_opcode(routine, OP_MOV_EAX);
 	for (u32 jump = 0; jump < JUMPS; jump++)
 		choose_target(jump, (round + 1) & 1);
 	if (!step_is_complete(round * STEPS + STEP_FIRST) || !all_have_swept())
