@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 /* A file offset does not fit a long where that has 32 bits. */
 #define _FILE_OFFSET_BITS 64
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -211,7 +212,7 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 		return false;
 
 	/* Whatever size a header says, there is room for it. */
-	_Static_assert(sizeof(*record) > (__u16)~0, "a record may not fit");
+	static_assert(sizeof(*record) > (__u16)~0, "a record may not fit");
 	memset(record, 0, sizeof(*record));
 	copy_out(event, tail, &record->header, sizeof(record->header));
 	copy_out(event, tail, record, record->header.size);
