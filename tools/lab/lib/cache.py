@@ -189,6 +189,17 @@ def base_directory():
     return paths.ROOT if build.is_relative_to(paths.ROOT) else build
 
 
+def of_any_clone(*texts):
+    """
+    Variables for a build whose objects other clones are to find; for TEXTS see namespace().
+
+    ccache makes paths relative then, in lists of dependencies as well. Kbuild, perf and QEMU do not
+    take an object's own name from those. A Makefile that includes them as they are would: if it
+    names objects by absolute paths, an altered header would make it compile nothing.
+    """
+    return {"CCACHE_NAMESPACE": namespace(*texts), "CCACHE_BASEDIR": str(base_directory())}
+
+
 def environment(path):
     """Variables by which the compilers that PATH finds are ccache's; only PATH without a cache."""
     path = ":".join(place for place in path.split(":") if Path(place) != LINKS)
@@ -196,7 +207,7 @@ def environment(path):
         return {"PATH": path}
     env = {"PATH": f"{LINKS}:{path}", "CCACHE_DIR": str(part(COMPILED)),
            # Neither the machine's nor the user's settings change what counts as equal.
-           "CCACHE_CONFIGPATH": "/dev/null", "CCACHE_BASEDIR": str(base_directory()),
+           "CCACHE_CONFIGPATH": "/dev/null",
            "CCACHE_COMPILERCHECK": "content", "CCACHE_NAMESPACE": namespace(),
            "CCACHE_MAXSIZE": f"{LIMITS[COMPILED] // MIB}Mi",
            "CCACHE_TEMPDIR": str(paths.in_build("ccache-tmp"))}

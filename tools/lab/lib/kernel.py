@@ -33,8 +33,7 @@ def make(name, build, args, log, env=None, **more):
 def compiling(name, build, env=None):
     """Environment of such a make; the cache does not look at options that map paths."""
     env = env or {}
-    return {**env, "CCACHE_NAMESPACE": cache.namespace(_flags(name, build),
-                                                       env.get("CCACHE_NAMESPACE", ""))}
+    return {**env, **cache.of_any_clone(_flags(name, build), env.get("CCACHE_NAMESPACE", ""))}
 
 
 def _flags(name, build):

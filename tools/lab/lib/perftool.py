@@ -38,7 +38,7 @@ def build(step):
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
               f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
-             env={"CCACHE_NAMESPACE": cache.namespace(*options()),
+             env={**cache.of_any_clone(*options()),
                   # The place of the object, which gets into nothing but the list of dependencies,
                   # and make's rules leave it out there.
                   "CCACHE_IGNOREOPTIONS": "-Wp,-MT,*"},

@@ -137,9 +137,9 @@ def build(step, pristine=False):
             step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
     proc.run(["ninja", f"-j{proc.jobs()}", binary.name], log, cwd=binary.parent,
-             env={"PYTHONPATH": str(sources.meson()), "CCACHE_NAMESPACE": cache.namespace(
-                 *options(source, binary.parent))}, on_line=progress,
-             failed="cannot build QEMU")
+             env={"PYTHONPATH": str(sources.meson()),
+                  **cache.of_any_clone(*options(source, binary.parent))},
+             on_line=progress, failed="cannot build QEMU")
     check_binary(binary)
     stamp.write(key, want)
     step.note = f"QEMU {stamp.read('version-qemu')}"
