@@ -3,6 +3,7 @@
 
 import fcntl
 import functools
+import os
 from contextlib import ExitStack, contextmanager
 
 import apt
@@ -26,10 +27,16 @@ KERNELS = (paths.SERIES, "stock")
 
 @contextmanager
 def locked(part):
-    """One build at a time of a part; different parts do not disturb each other."""
+    """
+    One build at a time of a part; different parts do not disturb each other.
+
+    A user is told that another build is running. Tests, several of which run at a time, wait for
+    it: 'lab test' sets LAB_WAIT.
+    """
+    waits = 0 if os.environ.get("LAB_WAIT") else fcntl.LOCK_NB
     with open(paths.to_write(paths.in_build(f"lock-{part}")), "w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | waits)
         except BlockingIOError:
             raise LabError(f"another build ({part}) is running in {paths.build_dir()}",
                            "wait for it to end, or set LAB_BUILD to another directory") from None

@@ -286,6 +286,11 @@ def add_guest_verbs(verbs):
         one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND [ARG...]")
 
 
+def add_jobs(parser):
+    parser.add_argument("--jobs", type=positive(int, "--jobs"), default=0, metavar="N",
+                        help="how many tests at a time (default: a CPU and 6 GiB for each)")
+
+
 def build_parser():
     parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
                     epilog=EPILOG)
@@ -301,11 +306,13 @@ def build_parser():
     test.add_argument("--all", action="store_true",
                       help="the tier 'all': each size, seed, set of capabilities and long run")
     add_kernel_options(test)
+    add_jobs(test)
     test.set_defaults(qemu="")
     check = add_verb(verbs, "check", verb_check, "build all and run all tests (make check)",
                      "lab check --all")
     check.add_argument("--all", action="store_true",
                        help="the tier 'all' (make check-all); goes on where it was stopped")
+    add_jobs(check)
     check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
     add_verb(verbs, "list", verb_list,
              "what is built, the tests, the CPU models, the PT capabilities", "lab list")

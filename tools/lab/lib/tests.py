@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab test': finds the test files, runs each, adds up what they report.
+"""'lab test': finds the test files, runs them, adds up what they report.
 
 A test file is an executable tools/lab/tests/*/*.test that prints TAP or KTAP.
 It fails if a result is 'not ok', if its plan does not hold, if its exit status
@@ -7,14 +7,18 @@ is not 0, or if it takes longer than its limit, which a line
 '# timeout: SECONDS' in its header may set; '# timeout-all: SECONDS' is the one
 of the tier 'all', see tier.py. A run of that tier which was stopped goes on
 where it was, unless something that is tested has changed.
+
+Several tests run at a time. A test whose header has '# alone: WHY' runs with
+no other, after them.
 """
 
 import datetime
 import os
 import re
-import signal
 import subprocess
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -28,11 +32,16 @@ import stamp
 import tap
 import tier
 import ui
+from children import Children
 from errors import LabError
 
 DEFAULT_LIMIT = 300
-# A limit is for what hangs. The machine may have other work, so it is this much longer.
-PATIENCE = 3
+# A limit is for what hangs. The machine may have other work, other tests at least, so it is this
+# much longer.
+PATIENCE = 5
+# What a test may need at most: a guest of 6 GiB. Most of them need half.
+MEMORY_OF_TEST = 6 << 30
+ALONE = re.compile(r"^# alone: \S", re.MULTILINE)
 LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
 HEADER_BYTES = 2000
 NAME_WIDTH = 34
@@ -84,9 +93,17 @@ def select(files, patterns):
     return chosen
 
 
+def header_of(file):
+    return file.read_bytes()[:HEADER_BYTES].decode(errors="replace")
+
+
+def is_alone(file):
+    """Whether no other test may run meanwhile."""
+    return bool(ALONE.search(header_of(file)))
+
+
 def limit_of(file, which=tier.CHECK):
-    head = file.read_bytes()[:HEADER_BYTES].decode(errors="replace")
-    limits = {name: int(seconds) for name, seconds in LIMIT.findall(head)}
+    limits = {name: int(seconds) for name, seconds in LIMIT.findall(header_of(file))}
     usual = limits.get("timeout", DEFAULT_LIMIT)
     return PATIENCE * (limits.get("timeout-all", usual) if which == tier.ALL else usual)
 
@@ -95,7 +112,7 @@ def summary_of(file):
     """The first sentence of a test's header comment."""
     for line in file.read_text(errors="replace").splitlines()[1:12]:
         text = line.strip("#/* \"'\t")
-        if text and "SPDX" not in text and not text.startswith("timeout:"):
+        if text and "SPDX" not in text and not text.startswith(("timeout:", "alone:")):
             return text
     return ""
 
@@ -105,7 +122,7 @@ def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
     env = cache.clear_environment(os.environ)
     env.update(cache.environment(os.environ.get("PATH", proc.SYSTEM_PATH)))
     env.update(PYTHONDONTWRITEBYTECODE="1", LAB_TIER=which, LAB_PATIENCE=str(PATIENCE),
-               LAB_DRAW=os.environ.get("LAB_DRAW") or draw())
+               LAB_DRAW=os.environ.get("LAB_DRAW") or draw(), LAB_WAIT="1")
     env.update(LAB=str(paths.LAB_DIR / "lab"), LAB_SRC=str(paths.ROOT),
                LAB_BUILD=str(paths.build_dir()), LAB_QEMU=str(paths.qemu()),
                LAB_PERF=str(paths.perf()), LAB_FIRMWARE=str(paths.firmware()),
@@ -116,7 +133,7 @@ def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
     return env
 
 
-def run_one(file, env, results):
+def run_one(file, env, results, children):
     """Run a test file, output to a file; the whole group dies at the limit."""
     output = output_of(file, results)
     limit, start = limit_of(file, env.get("LAB_TIER")), time.monotonic()
@@ -125,15 +142,14 @@ def run_one(file, env, results):
     output.with_suffix(".out").mkdir()
     late = False
     with open(output, "wb") as out, open(output.with_suffix(".err"), "wb") as err:
-        process = subprocess.Popen([str(file)], stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=err, env=env, cwd=paths.ROOT,
-                                   start_new_session=True)
+        process = children.start([str(file)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                 env=env, cwd=paths.ROOT)
         try:
             process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             late = True
         finally:
-            stop_group(process)
+            children.stop(process)
     report = tap.parse(output.read_text(errors="replace"))
     if late:
         report.problems.append(f"timeout after {limit} s")
@@ -161,14 +177,6 @@ def earlier(file, results):
     except (OSError, ValueError):
         return None
     return Result(name_of(file), seconds, report, output, earlier=True)
-
-
-def stop_group(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
 
 
 def show(result):
@@ -243,31 +251,79 @@ def resumed_dir(kernel, debug, env):
     return results_dir(f"{tier.ALL}-{tested(kernel, debug, env)[:12]}")
 
 
-def run_files(files, results, env):
-    """Run the tests; in the tier 'all', those that did not pass earlier in this run."""
-    done = []
-    for file in files:
-        live = ui.Step(name_of(file))
-        live.progress("running")
-        known = earlier(file, results) if env.get("LAB_TIER") == tier.ALL else None
-        done.append(known or run_one(file, env, results))
-        live.clear()
-        show(done[-1])
-    return done
+class Run:
+    """Tests that are run. The lock is for 'running', 'done' and what is printed of them."""
+
+    def __init__(self, total, results, env):
+        self.total, self.results, self.env = total, results, env
+        self.children = Children()
+        self.lock = threading.Lock()
+        self.running, self.done = [], []
+        self.live = ui.Step("Running tests")
+
+    def one(self, file):
+        """Run a test; in the tier 'all', if it did not pass earlier in this run."""
+        name = name_of(file)
+        with self.lock:
+            self.running.append(name)
+            self.progress()
+        known = earlier(file, self.results) if self.env.get("LAB_TIER") == tier.ALL else None
+        result = known or run_one(file, self.env, self.results, self.children)
+        with self.lock:
+            self.running.remove(name)
+            # What was killed has come to nothing.
+            if self.children.ended:
+                return
+            self.done.append(result)
+            with self.live.hidden():
+                show(result)
+            self.progress()
+
+    def progress(self):
+        self.live.count(len(self.done), self.total, ", ".join(self.running))
+
+    def several(self, files, jobs):
+        """Run tests, as many at a time as is said; all of them end with us."""
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                for ended in as_completed([pool.submit(self.one, file) for file in files]):
+                    ended.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.children.end()
+                raise
 
 
-def show_times(done):
+def run_files(files, results, env, jobs):
+    """The results of the tests, in the order in which they ended."""
+    run = Run(len(files), results, env)
+    try:
+        run.several([file for file in files if not is_alone(file)], jobs)
+        run.several([file for file in files if is_alone(file)], 1)
+    finally:
+        run.live.clear()
+    return run.done
+
+
+def usual_jobs():
+    """How many tests at a time: a CPU and some memory for each."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(int(proc.jobs()), memory // MEMORY_OF_TEST))
+
+
+def show_times(done, seconds_of_tests, jobs):
     """Where the time of this process went."""
     builds = [(label, seconds) for label, seconds in ui.TIMES if seconds >= 0.05]
     ran = [(result.name, result.seconds) for result in done if not result.earlier]
-    print(f"time: builds {minutes(builds)}, tests {minutes(ran)}; the slowest:")
+    print(f"time: builds {minutes(sum(seconds for _, seconds in builds))}, "
+          f"tests {minutes(seconds_of_tests)}, {jobs} at a time; the slowest:")
     slowest = sorted(builds + ran, key=lambda row: row[1], reverse=True)[:SHOWN_SLOWEST]
     for label, seconds in slowest:
         print(f"     {label:<{NAME_WIDTH}} {seconds:7.1f} s")
 
 
-def minutes(rows):
-    total = round(sum(seconds for _, seconds in rows))
+def minutes(seconds):
+    total = round(seconds)
     return f"{total // 60} min {total % 60:02} s"
 
 
@@ -279,10 +335,11 @@ def run_all(options):
         results = resumed_dir(options.kernel, options.debug, env)
     else:
         results = results_dir(datetime.datetime.now().strftime("%Y%m%d-%H%M%S"))
-    done = run_files(files, results, env)
+    jobs, start = options.jobs or usual_jobs(), time.monotonic()
+    done = run_files(files, results, env, jobs)
     passed, failed = sum(r.passed for r in done), sum(r.failed for r in done)
     skipped = sum(len(r.report.skipped) for r in done)
     print(f"results in {paths.shown(results)}")
-    show_times(done)
+    show_times(done, time.monotonic() - start, jobs)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0

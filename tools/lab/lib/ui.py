@@ -75,13 +75,25 @@ class Step:
             sys.stderr.write("\r\033[K" + line[:width] if self.live else line.rstrip() + "\n")
             sys.stderr.flush()
 
+    @contextmanager
+    def hidden(self):
+        """Another may print in this block; the live line comes back with the next progress()."""
+        with self.lock:
+            self._wipe()
+            yield
+            if self.live:
+                self.shown = 0.0
+
+    def _wipe(self):
+        if self.live:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
     def clear(self):
         """End of the step: nothing is shown from here on."""
         with self.lock:
             self.ended.set()
-            if self.live:
-                sys.stderr.write("\r\033[K")
-                sys.stderr.flush()
+            self._wipe()
 
     def finish(self, failed=False):
         self.clear()

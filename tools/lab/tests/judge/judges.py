@@ -12,6 +12,7 @@ TESTS = Path(__file__).resolve().parent
 LAB = TESTS.parent.parent
 sys.path.insert(0, str(LAB / "lib"))
 
+import build  # noqa: E402  pylint: disable=wrong-import-position
 import points  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = LAB.parent.parent
@@ -42,8 +43,9 @@ class Failure(Exception):
 
 
 def _make(source, target, *words):
-    done = subprocess.run(["make", "-s", "-C", str(LAB / source), f"O={target}", *words],
-                          capture_output=True, text=True, check=False)
+    with build.locked(source):
+        done = subprocess.run(["make", "-s", "-C", str(LAB / source), f"O={target}", *words],
+                              capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failure(f"make in {source}: {done.stdout}{done.stderr}")
 

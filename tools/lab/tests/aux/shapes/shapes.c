@@ -103,7 +103,7 @@ static void late_writer(bool per_task)
 		before = aux_head(&event);
 		if (map(&event) || aux_enable(&event))
 			errx(1, "an area that is free cannot be mapped");
-		for (int wait = 0; wait < 1000 && aux_head(&event) == before; wait++)
+		for (int wait = 0; wait < 50000 && aux_head(&event) == before; wait++)
 			usleep(100);
 		traced = traced && aux_head(&event) != before;
 		aux_set_tail(&event, aux_head(&event));
