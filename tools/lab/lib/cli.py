@@ -288,7 +288,7 @@ def add_guest_verbs(verbs):
 
 def add_jobs(parser):
     parser.add_argument("--jobs", type=positive(int, "--jobs"), default=0, metavar="N",
-                        help="how many tests at a time (default: 2 CPUs and 6 GiB for each)")
+                        help="how many tests at a time (default: a CPU and 6 GiB for each)")
 
 
 def build_parser():

@@ -142,6 +142,15 @@ def check(step, name, objects, words=()):
           on_line=lambda line: step.progress(line.strip()))
 
 
+def compile_only(step, name, directories):
+    """Compile what is in directories of a kernel's tree, and link nothing."""
+    configure(name, False)
+    stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
+    _make(name, False, [f"{directory}/" for directory in directories],
+          failed=f"cannot compile {' '.join(directories)}",
+          on_line=lambda line: step.progress(line.strip()))
+
+
 def configure(name, debug):
     """Make .config anew if a fragment or the source has changed."""
     wanted = kconfig.merge(kconfig.fragments(name, debug))

@@ -39,9 +39,7 @@ DEFAULT_LIMIT = 300
 # A limit is for what hangs. The machine may have other work, other tests at least, so it is this
 # much longer.
 PATIENCE = 5
-# What a test may need: a guest has two virtual CPUs, and up to 6 GiB. On two CPUs, two tests at a
-# time take as long as one after the other.
-CPUS_OF_TEST = 2
+# What a test may need at most: a guest of 6 GiB. Most of them need half.
 MEMORY_OF_TEST = 6 << 30
 ALONE = re.compile(r"^# alone: \S", re.MULTILINE)
 LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
@@ -308,9 +306,9 @@ def run_files(files, results, env, jobs):
 
 
 def usual_jobs():
-    """How many tests at a time: two CPUs and some memory for each."""
+    """How many tests at a time: a CPU and some memory for each."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(int(proc.jobs()) // CPUS_OF_TEST, memory // MEMORY_OF_TEST))
+    return max(1, min(int(proc.jobs()), memory // MEMORY_OF_TEST))
 
 
 def show_times(done, seconds_of_tests, jobs):

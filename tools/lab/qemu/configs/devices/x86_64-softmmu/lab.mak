@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The devices of the lab's machines: guests are microvms, and q35 has an SMI.
+
+CONFIG_MICROVM=y
+CONFIG_Q35=y
+CONFIG_VIRTIO_9P=y
+CONFIG_VIRTIO_SERIAL=y
+CONFIG_ISA_DEBUG=y
