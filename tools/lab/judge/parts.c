@@ -12,6 +12,10 @@
  * ends at the very end, unless a loss follows. So a hole that nothing tells of fails, and so does
  * a beginning or an end that is missing.
  *
+ * A snapshot may begin before the one before it, but does not end before it. perf takes an area
+ * whose head is in its last 4 KiB for one that was filled once already, so such a snapshot has all
+ * data from the area's beginning on, those that an earlier one has had, too.
+ *
  * The first place that fits is taken. If there is any way to place all parts, this is one: what
  * comes later has the most room then. The search is that of Knuth, Morris and Pratt, for loops
  * make long stretches that are nearly alike.
@@ -241,6 +245,9 @@ static bool place_all(const char *what, const struct insns *executed, const stru
 		if (!part->nr && (part->after_loss || part->before_loss))
 			continue;
 		at = place(executed, from, part, insn, &near);
+		if (at == NOWHERE && snapshots)
+			at = place(executed, done > part->nr ? done - part->nr : 0, part, insn,
+				   &near);
 		if (at == NOWHERE) {
 			print_misfit(what, executed, parts, i, &near);
 			return false;
