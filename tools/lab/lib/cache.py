@@ -193,9 +193,10 @@ def of_any_clone(*texts):
     """
     Variables for a build whose objects other clones are to find; for TEXTS see namespace().
 
-    ccache makes paths relative then, in lists of dependencies as well. Kbuild, perf and QEMU do not
-    take an object's own name from those. A Makefile that includes them as they are would: if it
-    names objects by absolute paths, an altered header would make it compile nothing.
+    ccache makes paths relative then, in lists of dependencies as well. Kbuild and QEMU do not take
+    an object's own name from those, and perf is built from nothing if its source changes. A Makefile
+    that includes them as they are would: if it names objects by absolute paths, an altered header
+    would make it compile nothing.
     """
     return {"CCACHE_NAMESPACE": namespace(*texts), "CCACHE_BASEDIR": str(base_directory())}
 

@@ -3,6 +3,7 @@
 
 import cache
 import compiled
+import guest
 import paths
 import proc
 import sources
@@ -35,6 +36,7 @@ def build(step):
         return
     progress = compiled.Progress(step, "perf", paths.perf().parent, EXPECTED_OBJECTS)
     stamp.clear("perf")
+    start_over(want)
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
               f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
@@ -47,6 +49,18 @@ def build(step):
     check_features()
     stamp.write("perf", want)
     step.note = "perf " + version.split("-")[0]
+
+
+def start_over(want):
+    """
+    Remove what was built of another source or with other options.
+
+    A build that was interrupted goes on. But some libraries of perf are compiled without fixdep,
+    and their objects, where they come out of the cache, do not depend on headers.
+    """
+    if not stamp.is_current("perf-begun", want):
+        guest.remove(paths.perf().parent)
+        stamp.write("perf-begun", want)
 
 
 def check_features():
