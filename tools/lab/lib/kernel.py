@@ -133,21 +133,16 @@ def build_plain(step, plain):
 
 def check(step, name, objects, words=()):
     """Compile objects of a built kernel once more, with W=1 and sparse; what they say is logged."""
-    configure(name, False)
     for path in objects:
         (paths.kernel_dir(name) / path).unlink(missing_ok=True)
-    stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
-    _make(name, False, ["W=1", "C=2", *words, *objects],
-          failed="cannot compile with W=1 and sparse",
-          on_line=lambda line: step.progress(line.strip()))
+    compile_only(step, name, objects, ["W=1", "C=2", *words])
 
 
-def compile_only(step, name, directories):
-    """Compile what is in directories of a kernel's tree, and link nothing."""
+def compile_only(step, name, targets, words=()):
+    """Compile objects, or with a '/' at its end what is in a directory, and link no kernel."""
     configure(name, False)
     stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
-    _make(name, False, [f"{directory}/" for directory in directories],
-          failed=f"cannot compile {' '.join(directories)}",
+    _make(name, False, [*words, *targets], failed=f"cannot compile {' '.join([*words, *targets])}",
           on_line=lambda line: step.progress(line.strip()))
 
 

@@ -34,9 +34,9 @@ def build(step):
     if stamp.is_current("perf", want) and paths.perf().exists():
         step.note = "up to date"
         return
-    progress = compiled.Progress(step, "perf", paths.perf().parent, EXPECTED_OBJECTS)
     stamp.clear("perf")
     start_over(want)
+    progress = compiled.Progress(step, "perf", paths.perf().parent, EXPECTED_OBJECTS)
     paths.perf().parent.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
               f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),

@@ -14,6 +14,7 @@ sys.path.insert(0, str(LAB / "lib"))
 
 import build  # noqa: E402  pylint: disable=wrong-import-position
 import points  # noqa: E402  pylint: disable=wrong-import-position
+from errors import LabError  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = LAB.parent.parent
 BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
@@ -34,7 +35,7 @@ def run(main):
     """Run a test program; what is not its matter becomes one line and exit status 1."""
     try:
         main()
-    except Failure as failure:
+    except (Failure, LabError) as failure:
         points.bail_out(failure)
 
 

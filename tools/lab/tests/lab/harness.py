@@ -4,6 +4,7 @@
 import os
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 
@@ -41,6 +42,19 @@ def raises(kind, part, call, *args, **kwargs):
         contains(str(error), part)
         return error
     raise AssertionError(f"no {kind.__name__} from {call.__name__}")
+
+
+def has_ended(pid, seconds=10):
+    """Whether a process ends in time; its reaper, which a container may lack, is not waited for."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def own_build_dir():
