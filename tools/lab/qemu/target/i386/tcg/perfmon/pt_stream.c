@@ -44,10 +44,14 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
     }
 }
 
-/* True for the packet that fault injection wants falsified. */
+/* True for the packets that fault injection wants falsified. */
 static bool pt_corrupt(CPUX86State *env)
 {
-    return ++env->pt.packets == pt_config(env)->corrupt_at;
+    const PTConfig *config = pt_config(env);
+    uint64_t packets = ++env->pt.packets;
+
+    return packets == config->corrupt_at ||
+           (config->corrupt_every && !(packets % config->corrupt_every));
 }
 
 void pt_emit_ip(CPUX86State *env, enum pt_ip_packet type, uint64_t ip)

@@ -112,6 +112,7 @@ typedef struct PTState {
  *
  * @ovf_every: force an overflow each so many bytes of packets, 0: never
  * @corrupt_at: falsify the so many-th TNT or TIP packet, 0: none
+ * @corrupt_every: falsify each so many-th of them, 0: none
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
  * @pebs: PerfMon has PEBS; off unless asked for
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
@@ -134,6 +135,7 @@ typedef struct PTConfig {
     bool lip;
     uint64_t ovf_every;
     uint64_t corrupt_at;
+    uint64_t corrupt_every;
     uint64_t pmi_delay;
     bool pebs;
     bool hybrid;
@@ -157,6 +159,7 @@ typedef struct PTConfig {
     DEFINE_PROP_BOOL("x-pt-lip", X86CPU, pt.lip, false),                    \
     DEFINE_PROP_UINT64("x-pt-ovf-every", X86CPU, pt.ovf_every, 0),          \
     DEFINE_PROP_UINT64("x-pt-corrupt-at", X86CPU, pt.corrupt_at, 0),        \
+    DEFINE_PROP_UINT64("x-pt-corrupt-every", X86CPU, pt.corrupt_every, 0),  \
     DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
     DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
     DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false)
