@@ -33,6 +33,8 @@
 #define THREADS		2
 #define ROUND_SECONDS	2.5
 #define CPU_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+/* How much longer it may take, at most, until each operation has succeeded once. */
+#define PATIENCE	150.0
 /* Pages that wait in lists of CPUs, and the like. */
 #define NOISE_KIB	8192
 
@@ -256,9 +258,9 @@ static void stress(struct stress *s, double seconds)
 		fail(s, "no thread");
 		return;
 	}
-	/* On a slow machine what is seldom may need more time, up to twice as much. */
+	/* On a slow machine what is seldom needs more time. */
 	while (aux_seconds() < s->end ||
-	       (!all_succeeded(s) && aux_seconds() < s->end + seconds))
+	       (!all_succeeded(s) && aux_seconds() < s->end + PATIENCE))
 		round_of(s, ACTORS, false);
 	pthread_join(plugger, NULL);
 	round_of(s, 1, true);

@@ -23,7 +23,7 @@
 #define OWNERS		2
 #define EVENTS		100
 #define MAPPINGS	200
-#define PATIENCE	60.0
+#define PATIENCE	200.0
 #define CODE		(PROT_READ | PROT_EXEC)
 
 /* What the owners of events have done; shared. */
