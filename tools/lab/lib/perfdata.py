@@ -12,24 +12,6 @@ from pathlib import Path
 
 from errors import LabError
 
-# Has a running 'perf record -S', $recorder, take some snapshots, for a shell in the guest; to be
-# formatted with its file, out. perf ignores the signal until it is ready for it, which takes long
-# with --kcore or on a busy machine.
-TAKE_SNAPSHOTS = """
-until grep -q perf_event /proc/$recorder/maps; do sleep 0.1; done
-written() {{ [ -d {out} ] && stat -c %s {out}/data || stat -c %s {out}; }}
-take_snapshots() {{
-    for snapshot in $(seq $1); do
-        before=$(written)
-        for try in $(seq 60); do
-            sleep 0.5
-            kill -USR2 $recorder || return
-            sleep 0.5
-            [ $(written) -gt $((before + 4096)) ] && break
-        done
-    done
-}}
-"""
 MAGIC = b"PERFILE2"
 # size, attr_size, attrs {offset, size}, data {offset, size}
 FILE_HEADER = struct.Struct("<QQQQQQ")
