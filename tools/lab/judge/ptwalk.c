@@ -24,6 +24,7 @@ struct options {
 	uint64_t min_insns;
 	uint64_t max_printed;
 	bool no_loss;
+	bool show_cut;
 };
 
 static const char usage_text[] =
@@ -33,6 +34,7 @@ static const char usage_text[] =
 	"  --insns FILE      write the retired instruction stream to FILE\n"
 	"  --min-insns N     fail when fewer than N instructions were decoded\n"
 	"  --no-loss         fail when trace data was lost (overflow, full buffer)\n"
+	"  --cut-packets     print the packets whose end a full area has cut off\n"
 	"  --kcore FILE      kernel text as an ELF core file (default: PERF_DATA/kcore_dir)\n"
 	"  --vdso FILE       what [vdso] holds for 64-bit processes\n"
 	"  --vdso32 FILE     the same for 32-bit processes\n"
@@ -68,6 +70,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		{ "insns", required_argument, NULL, 'i' },
 		{ "min-insns", required_argument, NULL, 'm' },
 		{ "no-loss", no_argument, NULL, 'l' },
+		{ "cut-packets", no_argument, NULL, 'c' },
 		{ "kcore", required_argument, NULL, 'k' },
 		{ "vdso", required_argument, NULL, 'v' },
 		{ "vdso32", required_argument, NULL, 'w' },
@@ -87,6 +90,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		case 'i': opt->insns = optarg; break;
 		case 'm': parse_number("min-insns", optarg, &opt->min_insns); break;
 		case 'l': opt->no_loss = true; break;
+		case 'c': opt->show_cut = true; break;
 		case 'k': opt->image.kcore = optarg; break;
 		case 'v': opt->image.vdso64 = optarg; break;
 		case 'w': opt->image.vdso32 = optarg; break;
@@ -202,6 +206,7 @@ int main(int argc, char **argv)
 	walk.sb = &sb;
 	walk.img = &img;
 	walk.max_printed = opt.max_printed;
+	walk.show_cut = opt.show_cut;
 	if (opt.insns)
 		walk.insns = open_insns(opt.insns);
 	for (i = 0; i < streams.nr; i++)

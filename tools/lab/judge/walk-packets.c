@@ -2,6 +2,7 @@
 /* walk-packets.c - every byte of a stream must belong to a packet that libipt knows. */
 #include "walk-priv.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const char *walk_packet_name(unsigned int type)
@@ -44,6 +45,20 @@ static void packet_error(struct walk *walk, const struct stream *stream,
 			 pt_errstr(pt_errcode(status)));
 }
 
+/* The stream ends, inside a packet only where data was lost. */
+static bool is_fair_end(const struct walk *walk, const struct stream *stream,
+			struct pt_packet_decoder *decoder)
+{
+	uint64_t offset = packet_offset(decoder);
+
+	if (offset == stream->size)
+		return true;
+	if (stream->cut && walk->show_cut)
+		printf("cut packet: %" PRIu64 " bytes of area %u at %" PRIu64 "\n",
+		       stream->size - offset, stream->idx, stream->offset + offset);
+	return stream->cut;
+}
+
 static void count_packets(struct walk *walk, const struct stream *stream,
 			  struct pt_packet_decoder *decoder)
 {
@@ -58,9 +73,7 @@ static void count_packets(struct walk *walk, const struct stream *stream,
 				stats->packets[packet.type]++;
 			continue;
 		}
-		/* Inside a packet is a fair place to end only where data was lost. */
-		if (status == -pte_eos &&
-		    (stream->cut || packet_offset(decoder) == stream->size))
+		if (status == -pte_eos && is_fair_end(walk, stream, decoder))
 			return;
 		packet_error(walk, stream, decoder, status);
 		if (pt_pkt_sync_forward(decoder) < 0)

@@ -35,6 +35,8 @@ struct walk {
 	struct walk_stats *stats;
 	/* where the retired instructions go; may be NULL */
 	FILE *insns;
+	/* print which packets a full area has cut off */
+	bool show_cut;
 	/* how many errors are printed in full */
 	uint64_t max_printed;
 	uint64_t printed;

@@ -7,6 +7,7 @@ tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2).
 """
 
 import struct
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,34 +76,68 @@ class AuxSummary:
 
 def summarize(path):
     """The summary of a perf.data file or of a directory that holds one."""
+    summary = AuxSummary()
+    with _opened(path) as data:
+        for kind, body in _records(data):
+            _account(summary, kind, body, data)
+    return summary
+
+
+def pad(path, parts):
+    """Overwrite parts of the trace by PAD packets; a part is (area, position in it, bytes)."""
+    with _opened(path, "r+b") as data:
+        for kind, body in _records(data):
+            if kind == RECORD_AUXTRACE:
+                _pad_piece(data, body, parts)
+
+
+def _pad_piece(data, body, parts):
+    start = data.tell()
+    length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
+    for where, position, size in parts:
+        begin, end = max(position, offset), min(position + size, offset + length)
+        if where == area and begin < end:
+            data.seek(start + begin - offset)
+            data.write(bytes(end - begin))
+
+
+def data_file(path):
+    """The file itself, which is in a directory if perf recorded with --kcore."""
     path = Path(path)
-    file = path / "data" if path.is_dir() else path
+    return path / "data" if path.is_dir() else path
+
+
+@contextmanager
+def _opened(path, mode="rb"):
+    file = data_file(path)
     try:
-        with open(file, "rb") as data:
-            return _read(data, file)
+        with open(file, mode) as data:
+            yield data
     except (OSError, struct.error) as error:
         raise LabError(f"cannot read the recording {file} ({error})",
                        "record it again") from None
 
 
-def _read(data, file):
+def _records(data):
+    """(type, body) of each record; what follows it is then read next."""
     if data.read(len(MAGIC)) != MAGIC:
-        raise LabError(f"{file} is no perf.data file", "record it again")
-    start, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[4:6]
-    summary = AuxSummary()
-    position = start
-    while position < start + size:
+        raise LabError(f"{data.name} is no perf.data file", "record it again")
+    position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[4:6]
+    end = position + size
+    while position < end:
         data.seek(position)
         kind, _, length = RECORD_HEADER.unpack(data.read(RECORD_HEADER.size))
         if length < RECORD_HEADER.size:
-            raise LabError(f"{file} has a record of no length", "record it again")
+            raise LabError(f"{data.name} has a record of no length", "record it again")
         body = data.read(length - RECORD_HEADER.size)
-        position += length + _account(summary, kind, body, data)
-    return summary
+        position += length
+        if kind == RECORD_AUXTRACE:
+            position += AUXTRACE_BODY.unpack_from(body)[0]
+        yield kind, body
 
 
 def _account(summary, kind, body, data):
-    """Count one record, behind which data stands; the result is how much trace follows."""
+    """Count one record, behind which data stands."""
     if kind == RECORD_AUX:
         _account_aux(summary, body)
     elif kind == RECORD_LOST:
@@ -120,8 +155,6 @@ def _account(summary, kind, body, data):
         summary.gaps += offset > summary.ends.get(area, offset)
         summary.ends[area] = offset + length
         summary.trace_bytes += length
-        return length
-    return 0
 
 
 def _areas(body):
