@@ -140,8 +140,10 @@ class Decoded:
 def script(data, directory, itrace, *fields):
     command = [PERF, "--buildid-dir", f"{directory}/buildid", "script", "-i", str(data),
                f"--itrace={itrace}", *fields]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", check=False).stdout
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", check=False)
+    # Apart, as a warning is otherwise written into the middle of a line.
+    return done.stdout + done.stderr
 
 
 def errors_in(text):
