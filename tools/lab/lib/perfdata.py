@@ -101,15 +101,11 @@ def _pad_piece(data, body, parts):
             data.write(bytes(end - begin))
 
 
-def data_file(path):
-    """The file itself, which is in a directory if perf recorded with --kcore."""
-    path = Path(path)
-    return path / "data" if path.is_dir() else path
-
-
 @contextmanager
 def _opened(path, mode="rb"):
-    file = data_file(path)
+    """The file itself, which is in a directory if perf recorded with --kcore."""
+    path = Path(path)
+    file = path / "data" if path.is_dir() else path
     try:
         with open(file, mode) as data:
             yield data

@@ -5,7 +5,8 @@ perf ignores the signal for a snapshot until it is ready, which takes long with 
 busy machine. So the signal is repeated until the recording has grown.
 """
 
-# Defines take_snapshots COUNT. To be formatted with the recording, out; $recorder is perf.
+# Waits for perf's buffers, and defines take_snapshots COUNT. To be formatted with the recording,
+# out; $recorder is perf.
 FUNCTION = """
 until grep -q perf_event /proc/$recorder/maps; do sleep 0.1; done
 written() {{ stat -c %s {out}/data 2>/dev/null || stat -c %s {out}; }}

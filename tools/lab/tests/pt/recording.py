@@ -155,18 +155,17 @@ def errors_in(text):
             if not (NO_INSTRUCTION in m[2] and int(m[1], 16) >> 24 == guest_mod.INIT_AT >> 24)]
 
 
-def without_cut_packets(data, directory):
+def without_cut_packets(data, walked):
     """
-    The recording, or a copy in which the packets that a full area has cut off are PAD packets.
+    The recording, or a copy in which the packets that a full area has cut off are PAD packets;
+    ptwalk --cut-packets has said which ones.
 
     Where an area is full, the end of a packet may be missing (SDM: "ToPA STOP"), and the trace
     goes on with PSB. perf's decoder takes the beginning of PSB for the missing end, and the rest
     of PSB for packets; a TSC then is years in the future, and the code of what follows is looked
     for in processes that have ended. Without these packets there is no error that is not one.
     """
-    judges.build_judges()
-    _, said = judges.walk(directory, data.name, "--cut-packets", "--max-errors", "0")
-    parts = [(int(m[2]), int(m[3]), int(m[1])) for m in CUT_PACKET.finditer(said)]
+    parts = [(int(m[2]), int(m[3]), int(m[1])) for m in CUT_PACKET.finditer(walked)]
     if not parts:
         return data
     copy = data.with_suffix(".whole")
@@ -192,7 +191,8 @@ def decode(number, directory):
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
     summary = perfdata.summarize(data)
     if summary.truncated:
-        data = without_cut_packets(data, directory)
+        judges.build_judges()
+        data = without_cut_packets(data, judges.walk(directory, data.name, "--cut-packets")[1])
     text = script(data, directory, "be", "-Fip,addr")
     return Decoded(text.count("=>"), errors_in(text), summary.lost(), summary.trace_bytes, summary.gaps,
                    summary.resumed, summary.resumed_blind)
