@@ -8,7 +8,7 @@ PYTHON := /usr/bin/python3
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
 
-.PHONY: help run check check-all test build series shell list bench bench-lab clean distclean python
+.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -17,6 +17,7 @@ help:
 	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
+	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
@@ -42,7 +43,7 @@ test: python
 build: python
 	@$(LAB) build
 
-shell list series: python
+menuconfig shell list series: python
 	@$(LAB) $@
 
 bench: python

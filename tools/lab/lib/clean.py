@@ -13,6 +13,8 @@ from errors import LabError
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
          "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
          "packets", "steps", "series-6.12", "series-git", "ccache-tmp")
+# 'make clean' keeps what a user has chosen.
+CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross")
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
@@ -51,7 +53,7 @@ def cache_only():
 
 def distclean():
     """As after a clone."""
-    for name in BUILT + FETCHED:
+    for name in BUILT + FETCHED + CHOSEN:
         _remove(name)
     for lock in paths.build_dir().glob("lock-*"):
         lock.unlink()

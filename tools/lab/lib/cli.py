@@ -15,6 +15,7 @@ import debugger
 import guest
 import listing
 import machine as machine_mod
+import menuconfig
 import paths
 import runner
 import terminal
@@ -200,6 +201,11 @@ def verb_series(_options):
     return 0
 
 
+def verb_menuconfig(_options):
+    menuconfig.run()
+    return 0
+
+
 def verb_test(options):
     find_kernel(options)
     find_qemu(options)
@@ -298,6 +304,9 @@ def build_parser():
                                   parser_class=Parser)
     add_build(verbs)
     add_guest_verbs(verbs)
+    add_verb(verbs, "menuconfig", verb_menuconfig,
+             "choose the options of the series' kernel, in the kernel's own menu",
+             "lab menuconfig")
     add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
              "lab series")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")

@@ -26,13 +26,39 @@ def parse(text):
     return symbols
 
 
-def fragments(kernel, debug):
-    """Those that begin with series, if there are any, hold the options that only the series has."""
+def needs(debug):
+    """Those that the lab cannot do without: guests, tracing, the checkers."""
     names = ["base", "trace"] + (["debug"] if debug else [])
-    files = [paths.CONFIG_DIR / f"{name}.config" for name in names]
-    own = ["series"] + (["series-debug"] if debug else []) if kernel != "stock" else []
-    return files + [file for name in own
-                    if (file := paths.CONFIG_DIR / f"{name}.config").exists()]
+    return [paths.CONFIG_DIR / f"{name}.config" for name in names]
+
+
+def fragments(kernel, debug):
+    """All that the lab makes a kernel's configuration of."""
+    return needs(debug) + own_fragments(kernel, debug)
+
+
+def own_fragments(kernel, debug):
+    """Those of options that only the series has."""
+    names = ["series"] + (["series-debug"] if debug else []) if kernel != "stock" else []
+    return [file for name in names if (file := paths.CONFIG_DIR / f"{name}.config").exists()]
+
+
+def saved(kernel):
+    """{symbol: value} of what 'lab menuconfig' has saved, for the kernels of the series."""
+    file = paths.saved_config()
+    return parse(file.read_text()) if kernel == paths.SERIES and file.is_file() else {}
+
+
+def differences(own, chosen):
+    """{symbol: value} of what a configuration sets otherwise than another one."""
+    before = parse(own)
+    return {name: value for name, value in parse(chosen).items() if before.get(name) != value}
+
+
+def defines(text, symbol):
+    """Whether a Kconfig file defines a symbol, CONFIG_..."""
+    name = symbol.removeprefix("CONFIG_")
+    return bool(re.search(rf"^\s*(?:menu)?config {name}$", text, re.MULTILINE))
 
 
 def merge(files):
@@ -62,3 +88,14 @@ def check(wanted, config, log):
             f"the kernel's configuration did not take {', '.join(bad)}",
             f"see what it depends on with 'make menuconfig' and mend {paths.CONFIG_DIR}",
             log=log)
+
+
+def check_saved(needed, chosen, config, log):
+    """The saved options are in the configuration, and the lab can still use it."""
+    remedy = f"choose anew by 'make menuconfig', or remove {paths.shown(paths.saved_config())}"
+    if bad := violations(needed, config):
+        raise LabError(f"with the saved options the kernel lacks what the lab needs: "
+                       f"{', '.join(bad)}", remedy, log=log)
+    if bad := violations(chosen, config):
+        raise LabError(f"the kernel does not take these saved options: {', '.join(bad)}", remedy,
+                       log=log)

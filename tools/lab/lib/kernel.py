@@ -2,6 +2,7 @@
 """Build of the lab's kernels, each in a build directory of its own."""
 
 import os
+import shutil
 import time
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ import proc
 import sources
 import stamp
 
+# The configuration as the lab has it, beside .config, without what 'lab menuconfig' has saved.
+OWN_CONFIG = "lab-own.config"
 # How many objects a build from nothing makes: the progress line of the first build counts to it.
 EXPECTED_OBJECTS = {False: 1020, True: 1059}
 # Code that runs before KASAN has its shadow compares strings; gcc 14 calls memcmp() for that.
@@ -147,22 +150,50 @@ def compile_only(step, name, targets, words=()):
 
 
 def configure(name, debug):
-    """Make .config anew if a fragment or the source has changed."""
+    """Make .config anew if a fragment, the saved options or the source have changed."""
     wanted = kconfig.merge(kconfig.fragments(name, debug))
+    for symbol in _not_yet(name, debug):
+        del wanted[symbol]
+    saved = kconfig.saved(name)
     build = paths.kernel_dir(name, debug)
     step = f"config-{paths.kernel_name(name, debug)}"
-    want = stamp.of_text(kconfig.as_text(wanted), _version(), *_options(name))
+    want = stamp.of_text(kconfig.as_text(wanted), kconfig.as_text(saved), _version(),
+                         *_options(name))
     if stamp.is_current(step, want) and (build / ".config").exists():
         return
     stamp.clear(step)
     build.mkdir(parents=True, exist_ok=True)
-    merged = build / "lab.config"
+    _make_config(name, debug, wanted)
+    kconfig.check(wanted, (build / ".config").read_text(), log_file(name, debug))
+    shutil.copyfile(build / ".config", build / OWN_CONFIG)
+    if saved:
+        _make_config(name, debug, {**wanted, **saved})
+        kconfig.check_saved(kconfig.merge(kconfig.needs(debug)), saved,
+                            (build / ".config").read_text(), log_file(name, debug))
+    stamp.write(step, want)
+
+
+def configure_only(step, name=paths.SERIES):
+    """The configuration, and no kernel."""
+    configure(name, False)
+    step.note = f"{len(kconfig.saved(name))} saved options" if kconfig.saved(name) else ""
+
+
+def _make_config(name, debug, wanted):
+    merged = paths.kernel_dir(name, debug) / "lab.config"
     merged.write_text(kconfig.as_text(wanted))
     _make(name, debug, ["allnoconfig"], env={"KCONFIG_ALLCONFIG": str(merged)},
           failed="cannot configure the kernel")
     _make(name, debug, ["olddefconfig"], failed="cannot configure the kernel")
-    kconfig.check(wanted, (build / ".config").read_text(), log_file(name, debug))
-    stamp.write(step, want)
+
+
+def _not_yet(name, debug):
+    """Options of the series that a tree with its first steps only does not have yet."""
+    if name == "stock" or stamp.is_current(f"tree-{name}", assemble.inputs_hash()):
+        return []
+    texts = [(source(name) / path).read_text() for path in _changed_kconfig(name)]
+    return [symbol for symbol in kconfig.merge(kconfig.own_fragments(name, debug))
+            if not any(kconfig.defines(text, symbol) for text in texts)]
 
 
 def _version():
@@ -173,8 +204,12 @@ def _options(name):
     """Hash of what a series changes in the Kconfig files of the base."""
     if name == "stock":
         return []
-    return [stamp.of_files(source(name) / path for path in assemble.changed_paths(name)
-                           if "Kconfig" in path and (source(name) / path).exists())]
+    return [stamp.of_files(source(name) / path for path in _changed_kconfig(name))]
+
+
+def _changed_kconfig(name):
+    return [path for path in assemble.changed_paths(name)
+            if "Kconfig" in path and (source(name) / path).exists()]
 
 
 def _content(name):

@@ -31,6 +31,11 @@ def in_build(*parts):
     return build_dir().joinpath(*parts)
 
 
+def saved_config():
+    """What 'lab menuconfig' has saved."""
+    return in_build("saved.config")
+
+
 def shown(path):
     """The path as a message has it: relative if it is below this directory."""
     path = Path(path)

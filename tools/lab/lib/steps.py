@@ -18,7 +18,7 @@ PARTS = {"message", "drop", "hooks.patch", "files", "tree"}
 MANUAL = "see Documentation/series.rst"
 # What the repository has beside the files of the series.
 NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
-               "README.md", "Makefile", "MAINTAINERS", ".")
+               "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".")
 
 
 @dataclass
