@@ -19,6 +19,7 @@ help:
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
+	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
@@ -43,8 +44,11 @@ test: python
 build: python
 	@$(LAB) build
 
-menuconfig shell list series: python
+menuconfig shell list: python
 	@$(LAB) $@
+
+series: python
+	@FROM="$${FROM-}"; $(LAB) series --from="$$FROM"
 
 bench: python
 	@$(LAB) build --kernel stock

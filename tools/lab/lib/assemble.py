@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 import drop
+import grow
 import guest
 import layer as layer_mod
 import maintainers
@@ -28,8 +29,6 @@ import uses
 from errors import LabError
 
 FUZZ = re.compile(r"Hunk #(\d+) succeeded at (\d+) with fuzz (\d+)")
-FAILED = re.compile(r"Hunk #(\d+) FAILED")
-FILE = re.compile(r"(?:checking|patching) file '?(.*?)'?$")
 SHOWN = 5
 
 
@@ -51,7 +50,11 @@ class Assembly:
             self._hook(step)
         for path, file in step.files.items():
             self.layer.put(path, file)
+            if path in step.forms:
+                self.layer.writable(path).write_bytes(step.forms[path])
             self.ours[path] = step.name
+        if step.grow:
+            grow.patch(step.grow, self.layer.root)
         if step.maintainers:
             self._merge_maintainers(step)
         self._check_uses(step)
@@ -131,21 +134,14 @@ def hook_targets(step):
 
 def hook_error(step, output, reject):
     """Names the file and the hunks that do not apply."""
-    file, failed = "", []
-    for line in output.splitlines():
-        if match := FILE.search(line):
-            file = match[1]
-        elif match := FAILED.search(line):
-            failed.append(f"{file} (hunk {match[1]})")
-    what = ", ".join(failed) or output.strip().splitlines()[-1]
     where = f"see {paths.shown(reject)}" if reject.exists() else "correct the patch"
-    return LabError(f"{step.name}/hooks.patch does not apply to {what}", where)
+    return LabError(f"{step.name}/hooks.patch does not apply to {grow.refused(output)}", where)
 
 
 def fuzzy(output):
     file, found = "", []
     for line in output.splitlines():
-        if match := FILE.search(line):
+        if match := grow.FILE.search(line):
             file = match[1]
         elif match := FUZZ.search(line):
             found.append(f"hunk {match[1]} fits {file}:{match[2]} only with fuzz {match[3]}")

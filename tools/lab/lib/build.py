@@ -98,11 +98,11 @@ def check_kernel(name):
         steps.read()
 
 
-def patches():
-    """The series as patches, what 'lab series' makes."""
+def patches(sender):
+    """The series as patches, what 'lab series' makes; the sender as in series.write()."""
     check_kernel(paths.SERIES)
     prepare()
-    part("series", "Writing the patches", series.write)
+    part("series", "Writing the patches", series.write, sender)
 
 
 def all_parts(name=paths.SERIES, debugs=(False,), pristine=False):

@@ -18,6 +18,7 @@ import machine as machine_mod
 import menuconfig
 import paths
 import runner
+import series
 import terminal
 import tests
 import tracerun
@@ -196,8 +197,8 @@ def verb_build(options):
     return 0
 
 
-def verb_series(_options):
-    build.patches()
+def verb_series(options):
+    build.patches(series.parse_sender(options.sender))
     return 0
 
 
@@ -307,8 +308,10 @@ def build_parser():
     add_verb(verbs, "menuconfig", verb_menuconfig,
              "choose the options of the series' kernel, in the kernel's own menu",
              "lab menuconfig")
-    add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
-             "lab series")
+    one = add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
+                   "lab series --from 'Ann Other <ann@example.org>'")
+    one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
+                     help="who sends them: From and Signed-off-by (default: not signed off)")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")

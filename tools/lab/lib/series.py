@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab series': the steps as patches that 'git am' takes onto the pristine base.
 
+Who sends them is their author: 'lab series --from'. Without it they have no Signed-off-by, and
+whoever committed the newest change of a step is its author.
+
+The first steps mend faults of the base. Each of them is written once more, into 'fixes', as a
+patch that applies to the base alone: a distribution can take any of them and nothing else.
+
 git makes them, from a repository that holds only the files which the steps
 change: a patch says nothing of other files, so it is the same as one made in
 the whole tree, without a minute's wait for 86000 files. Dates come from this
 repository's history, so the same commit yields the same patches, byte by byte.
 """
 
+import re
 import shutil
 import subprocess
 
@@ -24,10 +31,17 @@ from errors import LabError
 ABBREVIATION = 12
 BASE_MESSAGE = "Linux {version}, as Debian has it"
 SUBJECT_LIMIT = 75
+FORMAT = ["--zero-commit", "--no-signature", f"--abbrev={ABBREVIATION}", "--no-renames",
+          "--diff-algorithm=histogram"]
+SENDER = re.compile(r"([^<>\n]*[^<>\s]) <([^<>@\s]+@[^<>@\s]+)>")
 
 
 def patches_dir():
     return paths.in_build("series-6.12")
+
+
+def fixes_dir():
+    return patches_dir() / "fixes"
 
 
 def repository():
@@ -60,8 +74,20 @@ def last_change(files, form):
     return found or own_git("log", "-1", f"--format={form}")
 
 
-def author(step):
-    """(name, mail): who last committed what the step is made of."""
+def parse_sender(text):
+    """(name, mail) of 'Name <address>'; None where nobody is named."""
+    if not text:
+        return None
+    match = SENDER.fullmatch(text.strip())
+    if not match:
+        raise LabError(f"bad sender '{text}'", "write it as 'Name <address@example.org>'")
+    return match[1], match[2]
+
+
+def author(step, sender):
+    """(name, mail): who sends the patches, or who last committed what the step is made of."""
+    if sender:
+        return sender
     found = last_change(step.inputs(), "%an%x00%ae")
     found = found or f"{own_git('config', 'user.name')}\0{own_git('config', 'user.email')}"
     name, _, mail = found.partition("\0")
@@ -112,7 +138,16 @@ def snapshots(found, base, work):
     return taken
 
 
-def commit_all(found, base, taken):
+def commit_step(step, changed, first, sender):
+    """Commit what differs from the base after a step; the files as first has them elsewhere."""
+    for path, what in first.items():
+        put(path, changed.get(path, what))
+    name, mail = author(step, sender)
+    commit(step.message, identity(name, mail, date_of(step.inputs())),
+           *(["--signoff"] if sender else []))
+
+
+def commit_all(found, base, taken, sender):
     """The repository: one commit of the base's files that will change, one a step."""
     guest.remove(repository())
     repository().mkdir(parents=True)
@@ -122,11 +157,27 @@ def commit_all(found, base, taken):
         put(path, what)
     version = stamp.read("version-linux")
     commit(BASE_MESSAGE.format(version=version), identity("base", "base", "@0 +0000"))
+    git("tag", "base")
     for step, changed in zip(found, taken, strict=True):
-        for path, what in first.items():
-            put(path, changed.get(path, what))
-        name, mail = author(step)
-        commit(step.message, identity(name, mail, date_of(step.inputs())), "--signoff")
+        commit_step(step, changed, first, sender)
+
+
+def commit_fixes(found, base, work, sender):
+    """A branch for each step that mends the base: the base with that step alone."""
+    for number, step in enumerate(found, 1):
+        if not step.is_fix:
+            continue
+        shutil.rmtree(work, ignore_errors=True)
+        changed = snapshots([step], base, work)[0]
+        git("checkout", "-q", "-b", step.name, "base")
+        commit_step(step, changed, {path: content(base / path) for path in changed}, sender)
+        write_fix(step, number)
+    git("checkout", "-q", "series")
+
+
+def write_fix(step, number):
+    git("format-patch", "-q", "-1", "-o", fixes_dir(), f"--start-number={number}",
+        *FORMAT, step.name)
 
 
 def check_cover(file):
@@ -141,21 +192,20 @@ def check_cover(file):
     return f"{subject}\n\n{text.strip()}\n"
 
 
-def format_patches(cover, found):
+def format_patches(cover, found, sender):
     """Write the patches; the cover letter is the description of the branch."""
     guest.remove(patches_dir())
     patches_dir().mkdir(parents=True)
     git("config", "branch.series.description", cover)
-    name, mail = author(found[-1])
+    name, mail = author(found[-1], sender)
     every = [file for step in found for file in step.inputs()]
-    git("format-patch", "-q", "-o", patches_dir(), "--cover-letter", "--zero-commit",
-        "--cover-from-description=subject", "--no-signature", f"--abbrev={ABBREVIATION}",
-        "--no-renames", "--diff-algorithm=histogram", f"-{len(found)}",
+    git("format-patch", "-q", "-o", patches_dir(), "--cover-letter",
+        "--cover-from-description=subject", f"-{len(found)}", *FORMAT,
         env=identity(name, mail, date_of(every)))
 
 
-def write(step):
-    """All of 'lab series'."""
+def write(step, sender):
+    """All of 'lab series'; the sender from parse_sender()."""
     found = steps_mod.read()
     left = steps_mod.unlisted(found)
     if left:
@@ -167,8 +217,10 @@ def write(step):
     shutil.rmtree(work, ignore_errors=True)
     try:
         taken = snapshots(found, sources.kernel(), work)
+        commit_all(found, sources.kernel(), taken, sender)
+        format_patches(cover, found, sender)
+        commit_fixes(found, sources.kernel(), work, sender)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    commit_all(found, sources.kernel(), taken)
-    format_patches(cover, found)
-    step.note = f"{len(found)} patches in {paths.shown(patches_dir())}"
+    fixes = sum(one.is_fix for one in found)
+    step.note = f"{len(found)} patches in {paths.shown(patches_dir())}, {fixes} of them fixes"

@@ -4,17 +4,19 @@
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import drop
+import grow
 import paths
 import proc
 import stamp
 from errors import LabError
 
 NAME = re.compile(r"(\d{4})-[a-z0-9][a-z0-9-]*")
-PARTS = {"message", "drop", "hooks.patch", "files", "tree"}
+FIX = re.compile(r"\d{4}-fix-")
+PARTS = {"message", "drop", "hooks.patch", "files", "grow.patch"}
 MANUAL = "see Documentation/series.rst"
 # What the repository has beside the files of the series.
 NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
@@ -33,10 +35,19 @@ class Step:
     # {path in the tree: file}
     files: dict
     maintainers: bool = False
+    # What it changes in files of ours that are there already
+    grow: Path = None
+    # {path: bytes} of files that a later step changes
+    forms: dict = field(default_factory=dict)
 
     @property
     def name(self):
         return self.directory.name
+
+    @property
+    def is_fix(self):
+        """Whether it mends the base's own code, and nothing else."""
+        return bool(FIX.match(self.name))
 
     def inputs(self):
         own = [file for file in self.directory.rglob("*") if file.is_file()]
@@ -116,13 +127,11 @@ def read_step(directory, root):
     files, maintainers = {}, False
     if (directory / "files").exists():
         files, maintainers = read_files(directory / "files", root)
-    early = directory / "tree"
-    for file in expand(early, "*") if early.is_dir() else []:
-        files[str(file.relative_to(early))] = file
-    hooks = directory / "hooks.patch"
+    hooks, grown = (directory / f"{part}.patch" for part in ("hooks", "grow"))
     step = Step(directory, message.read_text().strip() + "\n", drops,
-                hooks if hooks.exists() else None, files, maintainers)
-    if not (drops or files or step.hooks or maintainers):
+                hooks if hooks.exists() else None, files, maintainers,
+                grown if grown.exists() else None)
+    if not (drops or files or step.hooks or step.grow or maintainers):
         raise LabError(f"{paths.shown(directory)} changes nothing", f"{MANUAL}")
     return step
 
@@ -139,7 +148,9 @@ def read(directory=None, root=None):
             raise LabError(f"{paths.shown(one)} is not step {number}",
                            "name steps NNNN-short-name, from 0001 on without a gap")
     steps = [read_step(one, root) for one in found]
-    check_versions(steps, root)
+    check_fixes(steps)
+    check_brought_once(steps)
+    grow.set_forms(steps)
     return steps
 
 
@@ -156,24 +167,29 @@ def check_base(directory=None):
                        "run 'make distclean'")
 
 
-def check_versions(steps, root):
-    """A file may come early in another form, but its last form is the repository's."""
-    last = {}
+def check_fixes(steps):
+    """Fixes come first, and have hooks only: they change what the base has."""
+    before = True
     for step in steps:
-        for path, file in step.files.items():
-            before = last.get(path)
-            if before and before[1].is_relative_to(root) and not is_early(before[1], before[0]):
-                raise LabError(f"{step.name} brings {path} once more after {before[0].name}",
-                               "list it in one of them, or let the earlier have it below tree/")
-            last[path] = (step, file)
-    for path, (step, file) in sorted(last.items()):
-        if is_early(file, step):
-            raise LabError(f"{step.name}/tree/{path} is never followed by the repository's {path}",
-                           "list that in the 'files' of a later step")
+        if step.is_fix and not before:
+            raise LabError(f"{step.name} is a fix after a step that is none",
+                           "fixes come first, so that they can be taken alone")
+        if step.is_fix and (step.drops or step.files or step.grow or not step.hooks):
+            raise LabError(f"{step.name} is a fix and has more than hooks",
+                           "a fix changes the base's code by its hooks.patch")
+        before = step.is_fix
 
 
-def is_early(file, step):
-    return file.is_relative_to(step.directory)
+def check_brought_once(steps):
+    """One step brings a file; later ones may change it."""
+    brought = {}
+    for step in steps:
+        for path in step.files:
+            if path in brought:
+                raise LabError(f"{step.name} brings {path} once more after {brought[path]}",
+                               "list it in one of them; what the later one changes in it belongs "
+                               "to its grow.patch")
+            brought[path] = step.name
 
 
 def overlay_files(root):

@@ -84,12 +84,10 @@ class World:
                           for name, text in files.items()})
 
     def step(self, name, **parts):
-        """A step; parts are message, drop, files, hooks and tree={path: text}."""
+        """A step; parts are message, drop, files, hooks and grow."""
         parts = {"message": f"part: {name}\n\nWords.\n", **parts}
-        tree = parts.pop("tree", {})
-        names = {"hooks": "hooks.patch"}
+        names = {"hooks": "hooks.patch", "grow": "grow.patch"}
         write(self.steps / name, {names.get(part, part): text for part, text in parts.items()})
-        write(self.steps / name / "tree", tree)
 
     def read(self):
         return steps.read(self.steps, self.root)
