@@ -6,11 +6,12 @@ struct mm_struct;
 struct user_struct;
 
 /**
- * struct perf_mlock - who pays for the pages of a buffer
- * @user: whose allowance pays, referenced; NULL: nothing is charged
- * @mm: whose pinned pages grow, referenced
- * @gift: pages that the user's allowance pays for
- * @pinned: pages that count against RLIMIT_MEMLOCK of the process
+ * struct perf_mlock - record of who pays for the pages of a buffer
+ * @user: the user whose allowance is used (referenced), or NULL if nothing is
+ *	charged
+ * @mm: the mm whose pinned_vm is increased (referenced)
+ * @gift: number of pages that the user's allowance pays for
+ * @pinned: number of pages that count against RLIMIT_MEMLOCK
  */
 struct perf_mlock {
 	struct user_struct	*user;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of perf's buffers: user page and data pages here, at offset 0 of
- * the file; the AUX area, at any other, in aux/area.c.
+ * Mappings of perf buffers. Offset 0 of an event's file is the user page,
+ * followed by the data pages; this file maps them. The AUX area, at another
+ * offset, is mapped by aux/area.c.
  *
- * A buffer lives as long as one of its mappings, or an event that writes to
- * it. It may be mapped by way of several events, as PERF_EVENT_IOC_SET_OUTPUT
- * shares it:
+ * PERF_EVENT_IOC_SET_OUTPUT shares a buffer between events, so it may be mapped
+ * through the files of several events:
  *
- *   perf_event::mmap_count   mappings by way of this event's file; while it is
- *                            not 0, perf_event::rb stays what it is
- *   perf_buffer::mmap_count  mappings of this buffer, by whichever event; with
- *                            the last one all events are detached from it
+ *   perf_event::mmap_count   number of mappings through this event's file; while
+ *                            it is not 0, perf_event::rb does not change
+ *   perf_buffer::mmap_count  number of mappings of this buffer through any file;
+ *                            with the last one, all events are detached from it
  *
- * Both count mappings of the AUX area, too.
+ * Both include mappings of the AUX area.
+ *
+ * Copyright (C) 2008 Thomas Gleixner <tglx@linutronix.de>
+ * Copyright (C) 2008-2011 Red Hat, Inc., Ingo Molnar
+ * Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
+ * Copyright © 2009 Paul Mackerras, IBM Corp. <paulus@au1.ibm.com>
  */
 #include <linux/mm.h>
 #include <linux/perf_event.h>
@@ -20,21 +25,10 @@
 
 #include "internal.h"
 
-/* What is charged is charged to one mm and for one size. */
+/* The pages are charged to one mm, once, so a mapping keeps its mm and size. */
 #define PERF_VM_FLAGS	(VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
 
-/**
- * perf_vma_event - the event whose file a mapping shows
- * @vma: the mapping
- *
- * Return: the event, which the file keeps alive
- */
-struct perf_event *perf_vma_event(const struct vm_area_struct *vma)
-{
-	return vma->vm_file->private_data;
-}
-
-/* x86 allows RDPMC to who has an event mapped. */
+/* For example, x86 lets a process use RDPMC while it maps an event. */
 static void perf_tell_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct pmu *pmu = event->pmu;
@@ -52,8 +46,8 @@ static void perf_tell_unmapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * perf_mmap_open - one mapping more of an event's buffer, as by mremap()
- * @vma: the new one
+ * perf_mmap_open - count a copy of a mapping, for example one made by mremap()
+ * @vma: the copy
  */
 void perf_mmap_open(struct vm_area_struct *vma)
 {
@@ -65,29 +59,35 @@ void perf_mmap_open(struct vm_area_struct *vma)
 	perf_tell_mapped(event, vma->vm_mm);
 }
 
-/* An event that outputs to a buffer, with a reference on it. */
+/* perf_event::mmap_mutex is held: the event may have moved to another buffer. */
+static void perf_event_detach(struct perf_event *event, struct perf_buffer *rb)
+{
+	if (event->rb == rb)
+		ring_buffer_attach(event, NULL);
+}
+
+/* Return: an event that writes to the buffer, with a reference on it, or NULL */
 static struct perf_event *perf_buffer_get_event(struct perf_buffer *rb)
 {
-	struct perf_event *event, *found = NULL;
+	struct perf_event *writer, *found = NULL;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(event, &rb->event_list, rb_entry) {
-		/* One without references is being freed, and detaches itself. */
-		if (atomic_long_inc_not_zero(&event->refcount)) {
-			found = event;
-			break;
-		}
+	list_for_each_entry_rcu(writer, &rb->event_list, rb_entry) {
+		/* An event without references is being freed and will detach itself. */
+		if (!atomic_long_inc_not_zero(&writer->refcount))
+			continue;
+		found = writer;
+		break;
 	}
 	rcu_read_unlock();
 	return found;
 }
 
 /*
- * Nobody can read the buffer any more: no event shall write to it.
+ * The buffer is no longer mapped: detach all events that write to it.
  *
- * The list is looked at anew for each of them: perf_event::mmap_mutex comes
- * before the lock of the list, and PERF_EVENT_IOC_SET_OUTPUT may have moved
- * an event to another buffer until it is held.
+ * Events are looked up one by one, because perf_event::mmap_mutex is taken
+ * before the lock of the list.
  */
 static void perf_buffer_detach_events(struct perf_buffer *rb)
 {
@@ -95,16 +95,15 @@ static void perf_buffer_detach_events(struct perf_buffer *rb)
 
 	while ((writer = perf_buffer_get_event(rb))) {
 		mutex_lock(&writer->mmap_mutex);
-		if (writer->rb == rb)
-			ring_buffer_attach(writer, NULL);
+		perf_event_detach(writer, rb);
 		mutex_unlock(&writer->mmap_mutex);
 		put_event(writer);
 	}
 }
 
 /**
- * perf_mmap_close - one mapping less of an event's buffer
- * @vma: the one that goes; its pages are not mapped any more
+ * perf_mmap_close - a mapping of an event's buffer has been removed
+ * @vma: the mapping; its pages are no longer mapped
  */
 void perf_mmap_close(struct vm_area_struct *vma)
 {
@@ -114,11 +113,11 @@ void perf_mmap_close(struct vm_area_struct *vma)
 
 	perf_tell_unmapped(event, vma->vm_mm);
 
-	/* The event's reference goes when it is detached. */
+	/* Detaching the event drops its reference on the buffer. */
 	rb = ring_buffer_get(event);
 	last = atomic_dec_and_test(&rb->mmap_count);
 	if (atomic_dec_and_mutex_lock(&event->mmap_count, &event->mmap_mutex)) {
-		ring_buffer_attach(event, NULL);
+		perf_event_detach(event, rb);
 		mutex_unlock(&event->mmap_mutex);
 	}
 	if (last) {
@@ -131,13 +130,13 @@ void perf_mmap_close(struct vm_area_struct *vma)
 /**
  * perf_mmap_may_split - refuse to split a mapping
  * @vma: a mapping of a perf buffer
- * @where: where it would be split
+ * @addr: address of the split
  *
- * open() and close() count mappings that are whole.
+ * vm_operations_struct::open and close count whole mappings.
  *
  * Return: -EINVAL
  */
-int perf_mmap_may_split(struct vm_area_struct *vma, unsigned long where)
+int perf_mmap_may_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
 }
@@ -148,7 +147,7 @@ static vm_fault_t perf_mmap_fault(struct vm_fault *vmf)
 	bool write = vmf->flags & FAULT_FLAG_WRITE;
 	struct page *page = NULL;
 
-	/* Only the user page may be written: its tails are the reader's. */
+	/* User space may write data_tail and aux_tail in the user page only. */
 	if (!write || !vmf->pgoff)
 		page = __perf_mmap_to_page(event->rb, vmf->pgoff);
 	if (!page)
@@ -174,7 +173,7 @@ static const struct vm_operations_struct perf_mmap_vm_ops = {
 	.page_mkwrite	= perf_mmap_mkwrite,
 };
 
-/* A new buffer for an event, which its first mapping reads. */
+/* Create a buffer for an event that has none. */
 static int perf_buffer_create(struct perf_event *event,
 			      struct vm_area_struct *vma, unsigned long nr_pages)
 {
@@ -212,7 +211,7 @@ static int perf_mmap_data(struct perf_event *event, struct vm_area_struct *vma)
 	struct perf_buffer *rb = event->rb;
 	int ret = 0;
 
-	/* Offsets in the data are taken from counters with a mask. */
+	/* Offsets in the data are computed by masking byte counters. */
 	if (nr_pages && !is_power_of_2(nr_pages))
 		return -EINVAL;
 
@@ -221,7 +220,7 @@ static int perf_mmap_data(struct perf_event *event, struct vm_area_struct *vma)
 	if (rb && data_page_nr(rb) != nr_pages)
 		return -EINVAL;
 	if (rb && !atomic_inc_not_zero(&rb->mmap_count)) {
-		/* Its last mapping goes right now, and will not miss us. */
+		/* The last mapping of that buffer is being removed. */
 		ring_buffer_attach(event, NULL);
 		rb = NULL;
 	}
@@ -235,9 +234,31 @@ static int perf_mmap_data(struct perf_event *event, struct vm_area_struct *vma)
 	return 0;
 }
 
+/* User page and mmap() must agree on a place for the AUX area. */
+static int perf_mmap_check_aux(struct perf_event *event,
+			       const struct vm_area_struct *vma)
+{
+	struct perf_buffer *rb = event->rb;
+	struct perf_aux_request request;
+
+	if (!rb)
+		return -EINVAL;
+
+	request = (struct perf_aux_request) {
+		.map_offset	= (u64)vma->vm_pgoff << PAGE_SHIFT,
+		.map_size	= vma->vm_end - vma->vm_start,
+		/* User space may change these at any time: read them once. */
+		.aux_offset	= READ_ONCE(rb->user_page->aux_offset),
+		.aux_size	= READ_ONCE(rb->user_page->aux_size),
+		.data_end	= perf_data_size(rb) + PAGE_SIZE,
+	};
+	return perf_aux_check_request(&request, PAGE_SHIFT);
+}
+
 static int perf_mmap_allowed(struct perf_event *event,
 			     const struct vm_area_struct *vma)
 {
+	/* Each CPU that runs a child would write to the same buffer. */
 	bool many_writers = event->attr.inherit && event->cpu < 0;
 
 	if (many_writers || !(vma->vm_flags & VM_SHARED))
@@ -245,36 +266,49 @@ static int perf_mmap_allowed(struct perf_event *event,
 	return security_perf_event_read(event);
 }
 
+static int perf_mmap_locked(struct perf_event *event, struct vm_area_struct *vma)
+{
+	int ret;
+
+	lockdep_assert_held(&event->mmap_mutex);
+
+	if (!vma->vm_pgoff)
+		return perf_mmap_data(event, vma);
+
+	ret = perf_mmap_check_aux(event, vma);
+	return ret ?: perf_aux_mmap(event, vma);
+}
+
 /**
- * perf_mmap - mmap() of a perf event's file
+ * perf_mmap - file_operations::mmap of perf events
  * @file: of the event
- * @vma: the mapping to be: user page and data at offset 0, AUX area elsewhere
+ * @vma: the mapping: user page and data at offset 0, or the AUX area
  *
  * Context: process, may sleep; mmap_lock is held for writing.
  *
- * Return: 0 or, in this order
+ * Return: 0 or
  *
- * * -EINVAL: the event is inherited and follows tasks to all CPUs, so that one
- *   buffer would have many writers; the mapping is private
- * * what the security module says
- * * -EINVAL: the size of the data is no power of two of pages, or another than
- *   that of the buffer there is
- * * -EPERM: beyond the limit of locked memory
- * * -ENOMEM: no memory
- *
- * and what perf_aux_mmap() says.
+ * * -EINVAL: attr.inherit is set and the event is bound to no CPU; the mapping is
+ *   private; the number of data pages is not a power of two, or differs from that
+ *   of the existing buffer; aux_offset and aux_size of the user page
+ *   (include/uapi/linux/perf_event.h) do not match the mapping
+ * * -ENOMEM: out of memory, or more than INT_MAX pages
+ * * -EPERM: beyond RLIMIT_MEMLOCK
+ * * an error of the security module, or of perf_aux_mmap()
  */
 int perf_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct perf_event *event = file->private_data;
-	int ret = perf_mmap_allowed(event, vma);
+	int ret;
 
+	ret = perf_mmap_allowed(event, vma);
+	if (!ret && vma_pages(vma) > INT_MAX)
+		ret = -ENOMEM;
 	if (ret)
 		return ret;
 
 	mutex_lock(&event->mmap_mutex);
-	ret = vma->vm_pgoff ? perf_aux_mmap(event, vma)
-			    : perf_mmap_data(event, vma);
+	ret = perf_mmap_locked(event, vma);
 	mutex_unlock(&event->mmap_mutex);
 
 	if (!ret) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an AUX trace has holes, and why: the life of AUX areas and of the
- * transactions on them.
+ * Life of AUX areas and of transactions on them. The tracepoints show where a
+ * trace has gaps, and why.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM perf_aux
@@ -19,7 +19,14 @@
 		{ PERF_AUX_FLAG_PARTIAL,	"PARTIAL" },		\
 		{ PERF_AUX_FLAG_COLLISION,	"COLLISION" })
 
-/* An area was made. */
+/*
+ * In the middle of a transaction the trace can neither be paused nor sampled, so
+ * a perf event that would do that cannot use these tracepoints.
+ */
+#define PERF_AUX_PERM(name) \
+	TRACE_EVENT_PERF_PERM(name, has_aux_action(p_event) ? -EINVAL : 0)
+
+/* An area was created. */
 TRACE_EVENT(perf_aux_map,
 	TP_PROTO(struct perf_event *event, unsigned long size, bool overwrite,
 		 u64 watermark),
@@ -45,7 +52,7 @@ TRACE_EVENT(perf_aux_map,
 		  __entry->watermark)
 );
 
-/* A transaction may write size bytes behind head. */
+/* A transaction may write size bytes from head on. */
 TRACE_EVENT(perf_aux_begin,
 	TP_PROTO(struct perf_event *event, u64 position, unsigned long size),
 	TP_ARGS(event, position, size),
@@ -63,6 +70,7 @@ TRACE_EVENT(perf_aux_begin,
 	TP_printk("id=%llu head=%llu size=%lu",
 		  __entry->id, __entry->head, __entry->size)
 );
+PERF_AUX_PERM(perf_aux_begin);
 
 /* A transaction has written size bytes at offset. */
 TRACE_EVENT(perf_aux_end,
@@ -85,6 +93,7 @@ TRACE_EVENT(perf_aux_end,
 		  __entry->id, __entry->offset, __entry->size,
 		  show_perf_aux_flags(__entry->flags))
 );
+PERF_AUX_PERM(perf_aux_end);
 
 DECLARE_EVENT_CLASS(perf_aux_head,
 	TP_PROTO(struct perf_event *event, u64 position),
@@ -101,23 +110,25 @@ DECLARE_EVENT_CLASS(perf_aux_head,
 	TP_printk("id=%llu head=%llu", __entry->id, __entry->head)
 );
 
-/* The last mapping of an area has gone. */
+/* The last mapping of an area was removed. */
 DEFINE_EVENT(perf_aux_head, perf_aux_unmap,
 	TP_PROTO(struct perf_event *event, u64 position),
 	TP_ARGS(event, position)
 );
 
-/* There is no room, the event is being disabled. */
+/* The area is full; the event is being disabled. */
 DEFINE_EVENT(perf_aux_head, perf_aux_full,
 	TP_PROTO(struct perf_event *event, u64 position),
 	TP_ARGS(event, position)
 );
+PERF_AUX_PERM(perf_aux_full);
 
 /* The reader is being woken. */
 DEFINE_EVENT(perf_aux_head, perf_aux_wakeup,
 	TP_PROTO(struct perf_event *event, u64 position),
 	TP_ARGS(event, position)
 );
+PERF_AUX_PERM(perf_aux_wakeup);
 
 #endif /* _TRACE_PERF_AUX_H */
 

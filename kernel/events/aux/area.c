@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The AUX area: made by its first mapping, freed after its last. aux.h draws
- * its life and names the locks and barriers.
+ * AUX areas: created by the first mapping, freed after the last. aux.h has the
+ * state diagram, the locks and the barriers.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -9,6 +9,7 @@
 #include <linux/pagemap.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
@@ -22,7 +23,7 @@ static struct perf_buffer *aux_buffer(struct perf_aux *aux)
 	return container_of(aux, struct perf_buffer, aux);
 }
 
-/* Free what hangs on an area that has neither mapping nor writer. */
+/* The area has neither a mapping nor a writer, or is not yet LIVE. */
 static void aux_destroy(struct perf_aux *aux)
 {
 	lockdep_assert_held(&aux->mutex);
@@ -59,12 +60,13 @@ static void aux_reap_irq(struct irq_work *work)
 }
 
 /**
- * perf_aux_reap - free a closing area from a context that can sleep
- * @rb: the area's buffer; the caller gives up its reference on it
+ * perf_aux_reap - free a CLOSING area after its last transaction
+ * @rb: the buffer; the caller passes its reference to this function
  *
- * Harmless where somebody else has freed the area, or made a new one.
+ * The area is freed in process context, unless munmap() has already freed it or
+ * mmap() has created a new one.
  *
- * Context: any, NMI included.
+ * Context: any, including NMI.
  */
 void perf_aux_reap(struct perf_buffer *rb)
 {
@@ -73,19 +75,23 @@ void perf_aux_reap(struct perf_buffer *rb)
 }
 
 /**
- * perf_aux_init - prepare the AUX area of a new perf buffer
+ * perf_aux_init - initialize the AUX state of a new perf buffer
  * @aux: zeroed
  */
 void perf_aux_init(struct perf_aux *aux)
 {
 	mutex_init(&aux->mutex);
-	/* Nothing may look at the area when its work has begun. */
+	/*
+	 * irq_work_single() writes reap_irq after aux_reap_irq() has returned, when
+	 * the buffer may have no reference. RCU keeps the buffer that long in hard
+	 * interrupt context, but not in the irq_work thread of PREEMPT_RT.
+	 */
 	aux->reap_irq = IRQ_WORK_INIT_HARD(aux_reap_irq);
 	aux->last_cpu = -1;
 	INIT_WORK(&aux->reap_work, aux_reap_work);
 }
 
-/* Everything but publishing; a failure leaves it to aux_destroy(). */
+/* Pages and driver data. After an error, the caller calls aux_destroy(). */
 static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 {
 	struct pmu *pmu = event->pmu;
@@ -101,7 +107,7 @@ static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 	if (ret)
 		return ret;
 
-	/* Without scatter-gather nothing tells the PMU to go on elsewhere. */
+	/* In overwrite mode, hardware without scatter-gather wraps in one chunk. */
 	if (no_sg && aux->overwrite &&
 	    page_private(virt_to_page(aux->pages[0])) != ilog2(aux->nr_pages))
 		return -ENOMEM;
@@ -137,9 +143,9 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 	aux->nr_pages = vma_pages(vma);
 	aux->watermark = aux->overwrite ? U64_MAX :
 		perf_aux_watermark(event->attr.aux_watermark, size);
-	/* Reader and head count on, over all areas that the buffer ever had. */
+	/* head and aux_tail continue from earlier areas of this buffer. */
 	aux->mark = aux->overwrite ? 0 : perf_aux_mark(aux->head, aux->watermark);
-	aux->behind = false;
+	aux->unreported.nr = 0;
 
 	ret = aux_populate(aux, event);
 	if (ret) {
@@ -147,19 +153,24 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 		return ret;
 	}
 
-	/* AUX_PUBLISH */
+	/* AUX_PUBLISH, pairs with the load-acquire in aux_serves() */
 	smp_store_release(&aux->state, PERF_AUX_LIVE);
 	trace_perf_aux_map(event, size, aux->overwrite,
 			   aux->overwrite ? 0 : aux->watermark);
 	return 0;
 }
 
+/**
+ * struct aux_stop - argument of aux_stop_here()
+ * @aux: the area whose writer is to be stopped
+ * @kept: set if the driver has kept its transaction open after pmu::stop()
+ */
 struct aux_stop {
-	struct perf_aux		*aux;
-	struct perf_event	*kept;
+	struct perf_aux	*aux;
+	bool		kept;
 };
 
-/* Stop the events of a context that run here and write to a buffer. */
+/* Stop the events of a context that run on this CPU and write to a buffer. */
 static void aux_stop_ctx(struct perf_event_context *ctx, struct perf_buffer *rb)
 {
 	struct perf_event *event, *owner;
@@ -174,10 +185,11 @@ static void aux_stop_ctx(struct perf_event_context *ctx, struct perf_buffer *rb)
 }
 
 /*
- * On the CPU that had the last transaction. Its event may be running without
- * one: CoreSight keeps what setup_aux() made until it is stopped, whether or
- * not it could begin again. That this comes as an interrupt means that no
- * driver is in the middle of anything.
+ * Runs as an interrupt on a CPU that may write to the area, so that no driver
+ * is in the middle of an operation.
+ *
+ * An event may run without a transaction: CoreSight uses what pmu::setup_aux()
+ * returned until it is stopped, even if perf_aux_output_begin() has failed.
  */
 static void aux_stop_here(void *info)
 {
@@ -192,40 +204,69 @@ static void aux_stop_here(void *info)
 	if (cpuctx->task_ctx)
 		aux_stop_ctx(cpuctx->task_ctx, rb);
 
-	/* Who is inherited may write to a buffer that its parent has left. */
+	/* With its transaction open, an event can be redirected to another buffer. */
 	writer = READ_ONCE(aux->writer);
 	if (writer && READ_ONCE(writer->oncpu) == smp_processor_id()) {
 		writer->pmu->stop(writer, PERF_EF_UPDATE);
-		if (READ_ONCE(aux->writer) == writer)
-			stop->kept = writer;
+		stop->kept = READ_ONCE(aux->writer) == writer;
 	}
 	rcu_read_unlock();
 }
 
+/* CPU of the open transaction, or -1. */
+static int aux_writer_cpu(struct perf_aux *aux)
+{
+	struct perf_event *writer;
+	int cpu = -1;
+
+	rcu_read_lock();
+	writer = READ_ONCE(aux->writer);
+	if (writer)
+		cpu = READ_ONCE(writer->oncpu);
+	rcu_read_unlock();
+	return cpu;
+}
+
+/* Return: false if @cpu is -1 or offline, so that no event runs there */
+static bool aux_stop_on(int cpu, struct aux_stop *stop)
+{
+	return cpu >= 0 &&
+	       !smp_call_function_single(cpu, aux_stop_here, stop, true);
+}
+
 /*
- * Stop whoever writes to a closing area, wherever that is.
+ * The area is no longer mapped: stop the event that writes to it, and let no
+ * transaction begin.
  *
- * Return: false if the driver keeps its transaction open even so
+ * Return: true if the area may be freed now. False if a transaction is still open,
+ * because its driver keeps it or because perf_aux_output_begin() is about to fail;
+ * aux_release() then calls perf_aux_reap().
  */
 static bool aux_stop_writer(struct perf_aux *aux)
 {
 	struct aux_stop stop = { .aux = aux };
-	int cpu;
 
 	WRITE_ONCE(aux->state, PERF_AUX_CLOSING);
 	/* AUX_CLOSE, pairs with the cmpxchg() in aux_claim() */
 	smp_mb();
 
-	do {
-		/* Events that share a buffer share a CPU or a task. */
-		cpu = READ_ONCE(aux->last_cpu);
-		if (cpu < 0)
-			break;
-		/* A CPU that is gone has no event that runs. */
-		if (smp_call_function_single(cpu, aux_stop_here, &stop, true))
-			break;
+	aux_stop_on(READ_ONCE(aux->last_cpu), &stop);
+	while (READ_ONCE(aux->writer) && !stop.kept) {
+		/*
+		 * A driver may keep its transaction while the task moves. Then
+		 * last_cpu is where a later one could not begin.
+		 */
+		if (!aux_stop_on(aux_writer_cpu(aux), &stop))
+			cpu_relax();
 		cond_resched();
-	} while (READ_ONCE(aux->writer) && !stop.kept);
+	}
+	/*
+	 * The driver may end the transaction now, and use the area until it returns
+	 * from its own function. So a NULL writer would prove nothing here; the
+	 * worker frees the area.
+	 */
+	if (stop.kept)
+		return false;
 
 	/* AUX_CLOSE, pairs with the xchg() in aux_release() */
 	return !smp_load_acquire(&aux->writer);
@@ -249,15 +290,18 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 
 	mutex_lock(&aux->mutex);
 	if (!--aux->maps) {
-		if (aux_stop_writer(aux))
+		if (aux_stop_writer(aux)) {
+			/* The records that wait are lost now. */
+			atomic64_add(aux->unreported.nr, &event->lost_samples);
 			aux_destroy(aux);
+		}
 		trace_perf_aux_unmap(event, aux->head);
 	}
 	mutex_unlock(&aux->mutex);
 	perf_mmap_close(vma);
 }
 
-/* So many pages go to the page table at once. */
+/* Number of pages passed to vm_insert_pages() at a time, on the stack. */
 #define AUX_MAP_BATCH	32
 
 static vm_fault_t aux_map_batch(struct vm_area_struct *vma, unsigned long addr,
@@ -277,31 +321,35 @@ static vm_fault_t aux_map_batch(struct vm_area_struct *vma, unsigned long addr,
 			break;
 		if (ret != -EBUSY)
 			return vmf_error(ret);
-		/* Another thread was faster with the next page. */
+		/* Another thread has mapped the first of these pages. */
 		left--;
 	}
 	return VM_FAULT_NOPAGE;
 }
 
+/* Size and alignment of what one fault maps: a page table of x86-64. */
+#define AUX_MAP_AROUND	SZ_2M
+
 /*
- * A fault maps all that one page table holds, 2 MiB on x86, and not one page:
- * who reads a trace reads all of it. Pages are read-only to user space.
+ * A reader reads all of a trace, so a fault maps all pages around its address
+ * and not one. User space may not write to them.
  */
 static vm_fault_t perf_aux_vm_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct perf_event *event = perf_vma_event(vma);
 	struct perf_aux *aux = &event->rb->aux;
-	unsigned long start, end, addr, nr_pages;
+	unsigned long first = ALIGN_DOWN(vmf->address, AUX_MAP_AROUND);
+	unsigned long addr, end, nr_pages;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 
 	if (vmf->flags & FAULT_FLAG_WRITE)
 		return VM_FAULT_SIGBUS;
 
-	start = max(vmf->address & PMD_MASK, vma->vm_start);
-	end = min(pmd_addr_end(vmf->address, vma->vm_end), vma->vm_end);
+	addr = max(first, vma->vm_start);
+	end = min(first + AUX_MAP_AROUND - 1, vma->vm_end - 1) + 1;
 
-	for (addr = start; addr < end; addr += nr_pages * PAGE_SIZE) {
+	for (; addr != end; addr += nr_pages * PAGE_SIZE) {
 		nr_pages = min_t(unsigned long, AUX_MAP_BATCH,
 				 (end - addr) >> PAGE_SHIFT);
 		ret = aux_map_batch(vma, addr,
@@ -326,40 +374,35 @@ static const struct vm_operations_struct perf_aux_vm_ops = {
 	.page_mkwrite	= perf_aux_vm_mkwrite,
 };
 
-static int aux_check(struct perf_buffer *rb, struct vm_area_struct *vma)
+/* A mapping must cover exactly the existing area, or no area may exist yet. */
+static int aux_check_state(struct perf_buffer *rb, struct vm_area_struct *vma)
 {
 	struct perf_aux *aux = &rb->aux;
-	struct perf_aux_request request = {
-		.map_offset	= (u64)vma->vm_pgoff << PAGE_SHIFT,
-		.map_size	= vma->vm_end - vma->vm_start,
-		/* User space may write these at any time: read them once. */
-		.aux_offset	= READ_ONCE(rb->user_page->aux_offset),
-		.aux_size	= READ_ONCE(rb->user_page->aux_size),
-		.data_end	= perf_data_size(rb) + PAGE_SIZE,
-		.have_offset	= (u64)aux->pgoff << PAGE_SHIFT,
-		.have_size	= perf_aux_size(rb),
-	};
-	int ret = perf_aux_check_request(&request, PAGE_SHIFT);
 
-	if (ret)
-		return ret;
-	/* The last mapping of the buffer is on its way out. */
+	/* The last mapping of the buffer is being removed. */
 	if (!atomic_read(&rb->mmap_count))
 		return -EINVAL;
-	/* The last transaction of the area before is still open. */
-	return aux->state == PERF_AUX_CLOSING ? -EBUSY : 0;
+
+	switch (aux->state) {
+	case PERF_AUX_NONE:
+		return 0;
+	case PERF_AUX_LIVE:
+		return aux->pgoff == vma->vm_pgoff &&
+		       aux->nr_pages == vma_pages(vma) ? 0 : -EINVAL;
+	case PERF_AUX_CLOSING:
+		break;
+	}
+	return -EBUSY;
 }
 
-/*
- * Count one mapping more, unless the last one of the whole buffer went
- * meanwhile.
- */
+/* Count a new mapping; fails if perf_mmap_close() has removed the last one. */
 static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 {
 	struct perf_aux *aux = &rb->aux;
 
 	if (!atomic_inc_not_zero(&rb->mmap_count)) {
-		if (!aux->maps && aux_stop_writer(aux))
+		/* While an area is mapped, so is its buffer: this one is new. */
+		if (aux_stop_writer(aux))
 			aux_destroy(aux);
 		return -EINVAL;
 	}
@@ -369,38 +412,31 @@ static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 }
 
 /**
- * perf_aux_mmap - map the AUX area of an event's buffer, make it if needed
- * @event: whose file is mapped; its mmap_mutex is held
- * @vma: the mapping to be; its offset is not 0
+ * perf_aux_mmap - map the AUX area of an event's buffer; create it if needed
+ * @event: the event whose file is mapped; its mmap_mutex is held
+ * @vma: the mapping; perf_mmap() has checked its geometry
  *
  * Context: process, may sleep.
  *
- * Return: 0, or in this order
+ * Return: 0 or
  *
- * * -EINVAL: no buffer is mapped yet; aux_offset and aux_size of the user page
- *   (include/uapi/linux/perf_event.h) do not fit the mapping, the data or the
- *   area that there is; the size is no power of two
- * * -EBUSY: the driver has not yet ended with the area before
- * * -EPERM: beyond the limit of locked memory
- * * -EOPNOTSUPP: the PMU has no AUX area, or none that can be written by its
- *   reader (then pmu::setup_aux() says so, by ERR_PTR())
- * * -ENOMEM: no memory, the PMU needs it contiguous and it is not, or it is more
- *   than the PMU can use (PERF_PMU_CAP_AUX_HUGE); also more pages than an int
- *   counts, before all else
- * * -EINTR: killed meanwhile
+ * * -EINVAL: an area of another place or size is mapped, or the last mapping of
+ *   the buffer is being removed
+ * * -EBUSY: the previous area is not freed yet
+ * * -EPERM: beyond RLIMIT_MEMLOCK
+ * * -EOPNOTSUPP: the PMU has no AUX area, or not in this mode (the latter from
+ *   pmu::setup_aux())
+ * * -ENOMEM: out of memory; not contiguous although the PMU needs that; or
+ *   larger than the PMU supports (see PERF_PMU_CAP_AUX_ANY_SIZE)
+ * * -EINTR: a fatal signal is pending
  */
 int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma)
 {
 	struct perf_buffer *rb = event->rb;
 	int ret;
 
-	if (!rb)
-		return -EINVAL;
-	if (vma_pages(vma) > INT_MAX)
-		return -ENOMEM;
-
 	mutex_lock(&rb->aux.mutex);
-	ret = aux_check(rb, vma);
+	ret = aux_check_state(rb, vma);
 	if (!ret && rb->aux.state == PERF_AUX_NONE)
 		ret = aux_create(&rb->aux, event, vma);
 	if (!ret)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arithmetic of the AUX area: geometry, room, watermarks, chunks, records.
+ * Arithmetic of the AUX area: geometry, room, watermarks, chunks, records and
+ * the mlock charge.
  *
- * Nothing here needs a kernel: no lock, no allocation, no global state. The
- * same file is compiled in user space and tested there, by tables and against
- * a simple model.
+ * These functions take no lock, allocate nothing and use no global state, so
+ * that user-space tests can compile this file as well.
  */
 #ifndef _KERNEL_EVENTS_AUX_ARITH_H
 #define _KERNEL_EVENTS_AUX_ARITH_H
@@ -20,14 +20,12 @@
 #include <uapi/linux/perf_event.h>
 
 /**
- * struct perf_aux_request - what a mapping of an AUX area asks for
- * @map_offset: where in the file the mapping begins, in bytes
- * @map_size: its length in bytes
- * @aux_offset: perf_event_mmap_page::aux_offset, as user space wrote it
- * @aux_size: perf_event_mmap_page::aux_size, likewise
- * @data_end: the first byte of the file behind user page and data pages
- * @have_offset: offset of the area that is mapped already
- * @have_size: its size; 0: there is none
+ * struct perf_aux_request - parameters of an mmap() of an AUX area
+ * @map_offset: offset of the mapping in the file, in bytes
+ * @map_size: length of the mapping, in bytes
+ * @aux_offset: perf_event_mmap_page::aux_offset, written by user space
+ * @aux_size: perf_event_mmap_page::aux_size, written by user space
+ * @data_end: file offset of the first byte after user page and data pages
  */
 struct perf_aux_request {
 	u64	map_offset;
@@ -35,16 +33,12 @@ struct perf_aux_request {
 	u64	aux_offset;
 	u64	aux_size;
 	u64	data_end;
-	u64	have_offset;
-	u64	have_size;
 };
 
 /**
- * perf_aux_check_request - whether an AUX area may be mapped like this
+ * perf_aux_check_request - check the geometry of an AUX mapping
  * @r: the request
- * @page_shift: log2 of the size of a page
- *
- * The order of the checks does not show, for all of them fail alike.
+ * @page_shift: log2 of the page size
  *
  * Return: 0 or -EINVAL
  */
@@ -53,29 +47,24 @@ static inline int perf_aux_check_request(const struct perf_aux_request *r,
 {
 	u64 pages = r->map_size >> page_shift;
 
-	/* The area lies behind the data, where user page and mmap() agree. */
+	/* The area begins after the data; user page and mmap() must agree. */
 	if (r->aux_offset < r->data_end || r->aux_offset != r->map_offset)
 		return -EINVAL;
 
-	/* Offsets in the area are taken from counters with a mask. */
+	/* Offsets in the area are computed by masking byte counters. */
 	if (r->aux_size != r->map_size || !is_power_of_2(pages))
-		return -EINVAL;
-
-	/* One area for a buffer: who maps it again must mean the same one. */
-	if (r->have_size &&
-	    (r->have_offset != r->map_offset || r->have_size != r->map_size))
 		return -EINVAL;
 
 	return 0;
 }
 
 /**
- * perf_aux_watermark - how much new data is worth waking the reader
- * @requested: perf_event_attr::aux_watermark; 0: the default
- * @size: bytes in the area
+ * perf_aux_watermark - number of bytes after which the reader is woken
+ * @requested: perf_event_attr::aux_watermark, or 0 for the default
+ * @size: size of the area in bytes
  *
- * Return: bytes; half of the area by default, as far as the attribute's type
- * could have said it
+ * Return: bytes. The default is half of the area, but no more than the u32
+ * attribute can express.
  */
 static inline u64 perf_aux_watermark(u32 requested, u64 size)
 {
@@ -83,14 +72,14 @@ static inline u64 perf_aux_watermark(u32 requested, u64 size)
 }
 
 /**
- * perf_aux_room - how much may be written behind the head
- * @head: bytes ever written
- * @tail: bytes that the reader has consumed, as it says
- * @size: bytes in the area, a power of two
+ * perf_aux_room - number of bytes that may be written at the head
+ * @head: number of bytes ever written
+ * @tail: number of bytes ever consumed, as user space reports it
+ * @size: size of the area in bytes, a power of two
  *
- * One byte always stays free. A tail that cannot be, ahead of the head or
- * more than an area behind, leaves no room: a reader that lies loses its own
- * data only.
+ * One byte always stays free. An impossible tail, ahead of the head or more
+ * than @size behind it, leaves no room: a reader with a wrong tail stops only
+ * its own trace.
  *
  * Return: bytes, less than @size
  */
@@ -102,11 +91,11 @@ static inline u64 perf_aux_room(u64 head, u64 tail, u64 size)
 }
 
 /**
- * perf_aux_mark - the last multiple of a watermark
- * @head: bytes ever written
+ * perf_aux_mark - the last watermark that a head has passed
+ * @head: number of bytes ever written
  * @watermark: bytes, not 0
  *
- * Return: a multiple of @watermark, not above @head
+ * Return: the largest multiple of @watermark that is not above @head
  */
 static inline u64 perf_aux_mark(u64 head, u64 watermark)
 {
@@ -117,14 +106,14 @@ static inline u64 perf_aux_mark(u64 head, u64 watermark)
 }
 
 /**
- * perf_aux_crossed - whether new data passed a watermark
- * @head: bytes ever written
- * @mark: the last multiple of @watermark that was passed; moved on
+ * perf_aux_crossed - check whether new data passed a watermark
+ * @head: number of bytes ever written
+ * @mark: the last multiple of @watermark that was passed; updated
  * @watermark: bytes, not 0
  *
- * However many multiples are passed at once, the reader is woken once.
+ * One wakeup is enough if several multiples were passed at once.
  *
- * Return: whether to wake it
+ * Return: true if the reader is to be woken
  */
 static inline bool perf_aux_crossed(u64 head, u64 *mark, u64 watermark)
 {
@@ -139,17 +128,17 @@ static inline bool perf_aux_crossed(u64 head, u64 *mark, u64 watermark)
 }
 
 /**
- * perf_aux_max_order - the largest chunk worth asking the allocator for
- * @contiguous: the PMU wants physically contiguous chunks
- * @overwrite: the area is never read while it is written
- * @pages: pages in the area
- * @watermark_order: the order that holds a watermark of data
- * @limit: the largest order that there is
+ * perf_aux_max_order - order of the largest chunk to allocate
+ * @contiguous: the PMU prefers or needs physically contiguous chunks
+ * @overwrite: the area is in overwrite mode
+ * @pages: number of pages in the area
+ * @watermark_order: order of an allocation that holds a watermark of data
+ * @limit: MAX_PAGE_ORDER
  *
- * A PMU that is given a chunk raises its interrupt at the chunk's end, so in
- * full-trace mode it should not be longer than the watermark.
+ * A PMU may interrupt at the end of a chunk only. In full-trace mode, a chunk is
+ * therefore not larger than the watermark, rounded up to a power of two pages.
  *
- * Return: log2 of a number of pages
+ * Return: log2 of the number of pages
  */
 static inline unsigned int perf_aux_max_order(bool contiguous, bool overwrite,
 					      unsigned long pages,
@@ -163,9 +152,9 @@ static inline unsigned int perf_aux_max_order(bool contiguous, bool overwrite,
 }
 
 /**
- * struct perf_aux_range - what a PERF_RECORD_AUX says
- * @offset: perf_event.h: where in the stream the new data begins
- * @size: bytes of new data
+ * struct perf_aux_range - contents of a PERF_RECORD_AUX (uapi perf_event.h)
+ * @offset: position of the new data in the stream
+ * @size: number of bytes of new data
  * @flags: PERF_AUX_FLAG_*
  */
 struct perf_aux_range {
@@ -174,27 +163,31 @@ struct perf_aux_range {
 	u64	flags;
 };
 
+#define PERF_AUX_RANGES_MAX	4
+
 /**
- * perf_aux_merge - one range in place of two
- * @old: a range that found no room in the data buffer, or an empty one
- * @add: the range that follows it
- * @overwrite: the newer range tells where the data is, whatever was before
- *
- * What lies between the two, if anything, was skipped by the PMU and holds
- * its padding. The format of the data is a number and no set of flags: it is
- * that of the newest data.
+ * struct perf_aux_ranges - ranges that wait for room in the data buffer
+ * @nr: number of ranges
+ * @range: the ranges, oldest first
  */
+struct perf_aux_ranges {
+	unsigned int		nr;
+	struct perf_aux_range	range[PERF_AUX_RANGES_MAX];
+};
+
+/* One range instead of two; data between them, if any, is the PMU's padding. */
 static inline void perf_aux_merge(struct perf_aux_range *old,
 				  const struct perf_aux_range *add,
 				  bool overwrite)
 {
 	u64 format = PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK;
 
-	/* A range without data says nothing of the format of what was before. */
+	/* The format is a number, not a set of flags: keep the newest. */
 	if (add->size || !old->size)
 		old->flags = (old->flags & ~format) | (add->flags & format);
 	old->flags |= add->flags & ~format;
 
+	/* In overwrite mode, only the newest range says where data is. */
 	if (!old->size || (overwrite && add->size)) {
 		old->offset = add->offset;
 		old->size = add->size;
@@ -204,19 +197,54 @@ static inline void perf_aux_merge(struct perf_aux_range *old,
 }
 
 /**
- * perf_mlock_split - who pays for locked pages
- * @used: pages that the user's allowance pays for, these among them
- * @allowance: pages that each user may lock without a limit of the process
- * @pages: how many are to be locked
+ * perf_aux_ranges_add - queue a range until its record can be written
+ * @ranges: the queue
+ * @add: follows all ranges of the queue
+ * @overwrite: the area is in overwrite mode
  *
- * Return: how many of them are beyond the allowance and count against
- * RLIMIT_MEMLOCK
+ * Each range gets a record of its own as long as the queue has room: readers may
+ * accept a record only if the data that they read at one time contains all of
+ * its range (perf does so for CoreSight), and different ranges may have
+ * different formats. If the queue is full, the new range is merged into the
+ * last one. No flag is lost.
  */
-static inline unsigned long perf_mlock_split(unsigned long used,
-					     unsigned long allowance,
-					     unsigned long pages)
+static inline void perf_aux_ranges_add(struct perf_aux_ranges *ranges,
+				       const struct perf_aux_range *add,
+				       bool overwrite)
 {
-	return used > allowance ? min(pages, used - allowance) : 0;
+	if (ranges->nr < PERF_AUX_RANGES_MAX)
+		ranges->range[ranges->nr++] = *add;
+	else
+		perf_aux_merge(&ranges->range[PERF_AUX_RANGES_MAX - 1], add,
+			       overwrite);
+}
+
+/**
+ * perf_aux_ranges_drop - remove the oldest range from a queue
+ * @ranges: the queue, not empty
+ */
+static inline void perf_aux_ranges_drop(struct perf_aux_ranges *ranges)
+{
+	unsigned int i;
+
+	ranges->nr--;
+	for (i = 0; i < ranges->nr; i++)
+		ranges->range[i] = ranges->range[i + 1];
+}
+
+/**
+ * perf_mlock_gift - number of pages that the user's allowance pays for
+ * @used: pages that the allowance already pays for
+ * @allowance: pages that a user may lock outside RLIMIT_MEMLOCK
+ * @pages: number of pages to be charged
+ *
+ * Return: pages, at most @pages; the others count against RLIMIT_MEMLOCK
+ */
+static inline unsigned long perf_mlock_gift(unsigned long used,
+					    unsigned long allowance,
+					    unsigned long pages)
+{
+	return used < allowance ? min(pages, allowance - used) : 0;
 }
 
 #endif /* _KERNEL_EVENTS_AUX_ARITH_H */

@@ -1,72 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /**
- * DOC: the life of an AUX area
+ * DOC: life of an AUX area
  *
- * The AUX area of a perf buffer is a second ring buffer, which hardware writes.
- * Its life, inside of its struct perf_buffer::
+ * The AUX area of a perf buffer is a second ring buffer. Hardware writes to
+ * it. struct perf_aux, part of struct perf_buffer, holds its state::
  *
  *             mmap()                 last munmap()
  *   NONE ---------------> LIVE ---------------------> CLOSING
  *    ^                                                   |
  *    +---------------------------------------------------+
- *          no writer: pages, driver's data, charge go
+ *        no writer: pages, driver data and charge are freed
  *
- * Who holds what:
+ * Four parties use an area:
  *
- * mapping
- *   counted in perf_aux::maps, in perf_buffer::mmap_count and in
- *   perf_event::mmap_count of the event whose file was mapped; the area stays
- *   LIVE while there is one
- * transaction
- *   perf_aux::writer, and a reference on the perf_buffer, from
- *   perf_aux_output_begin() to perf_aux_output_end()
- * page
- *   one reference by the area, one by each page table that maps it, so that no
- *   order of events can free a mapped page
- * charge
- *   by the area: user and mm that pay are those that made it, whoever unmaps it
- *   last
+ * Mappings
+ *   Each mapping is counted in perf_aux::maps, in perf_buffer::mmap_count and
+ *   in perf_event::mmap_count of the event whose file is mapped. The area stays
+ *   LIVE while it is mapped.
+ * Transactions
+ *   From perf_aux_output_begin() to perf_aux_output_end(), perf_aux::writer is
+ *   the event that writes, its perf_event::aux_handle is set, and the
+ *   transaction holds a reference on that buffer. There is at most one
+ *   transaction on an area.
+ * Page tables
+ *   The area holds one reference on each page, and each page table entry holds
+ *   another. A mapped page therefore outlives the area.
+ * The user who pays
+ *   perf_aux::charge names the user and the mm that created the area. They get
+ *   the charge back, whichever process unmaps the area last.
  *
- * Pages and driver's data are touched by hardware, driver and sampling only
- * where an event runs that outputs to the buffer, until pmu::stop() has
- * returned. All events that share a buffer share a CPU or a task, so they run
- * on the CPU that had the last transaction or nowhere. There they are stopped,
- * by an interrupt, which also waits for who was in the middle of something.
- * A driver that keeps its transaction over pmu::stop() (s390) leaves the area
- * CLOSING; its perf_aux_output_end() then hands it to a worker that frees it.
+ * Hardware, driver and samples use the pages and the driver's data only while
+ * an event that writes to the buffer runs, until pmu::stop() has returned. All
+ * AUX events that share a buffer are bound to the same CPU, or to the same task
+ * without attr.inherit. A running one is therefore on perf_aux::last_cpu.
+ * munmap() stops the event there by an interrupt. Drivers change a trace with
+ * interrupts off, so the interrupt also waits for a change to be complete.
  *
- * Locks, outermost first::
+ * A driver may keep its transaction open after pmu::stop() (s390 does). The
+ * area then stays CLOSING. The end of the transaction (perf_aux_output_end() or
+ * perf_aux_forget()) passes the area to a worker, which frees it.
+ *
+ * Lock order, outermost first::
  *
  *   mmap_lock > perf_event::mmap_mutex > perf_aux::mutex
  *
- * Barriers, which Documentation/litmus-tests/perf-aux/ proves:
+ * Barriers. Documentation/litmus-tests/perf-aux/ has a test of each pair:
  *
  * AUX_PUBLISH
- *   state = LIVE after everything that a writer reads (release,
- *   aux_create()), with the load in aux_serves() (acquire)
+ *   aux_create() writes everything that a transaction reads, then sets the
+ *   state to LIVE (store-release). aux_serves() reads the state (load-acquire).
  * AUX_CLOSE
- *   state = CLOSING, then last_cpu and writer are looked at
- *   (aux_stop_writer()); last_cpu and writer are set, then state is looked at
- *   (aux_claim()): full barriers on both sides, so that one of the two sees the
- *   other. The area is used, then writer is cleared, then state is looked at
- *   (aux_release(), full barrier): again one of the two sees the other. Who
- *   finds no writer (acquire) may free the area
+ *   aux_stop_writer() sets the state to CLOSING, then reads last_cpu and
+ *   writer. aux_claim() sets last_cpu and writer, then reads the state. With a
+ *   full barrier on both sides, at least one of the two sees the other.
+ *   A transaction uses the area; then aux_release() clears writer and reads the
+ *   state, with a full barrier between, which gives the same guarantee. The area
+ *   may be freed if an acquire load of writer returns NULL and an interrupt on
+ *   the CPU of the transaction (aux_stop_here() or reap_irq) shows that the
+ *   driver has returned.
  * AUX_TAIL
- *   user space reads data, then moves aux_tail (its barrier); aux_tail is read,
- *   then hardware writes over what it freed (control dependency, aux_open())
+ *   User space reads data, then moves aux_tail (its barrier). aux_open() reads
+ *   aux_tail; hardware overwrites only what aux_tail has released (control
+ *   dependency).
  * AUX_ENABLE
- *   user space moves aux_tail, then state of the event is looked at
- *   (perf_aux_enable()); state is ACTIVE, then aux_tail is read (aux_open(), the
- *   cmpxchg() in aux_claim() is between): either the CPU of the event is asked,
- *   or it finds the room
+ *   User space moves aux_tail, then perf_event_finish_disable() reads the
+ *   event's state. The scheduler sets the state to ACTIVE, then aux_open()
+ *   reads aux_tail; the cmpxchg() in aux_claim() is between. Either the event's
+ *   CPU is asked to finish disabling it, or the event finds the new room.
  * AUX_HEAD
- *   hardware's data (the driver's barrier) or a driver's padding (smp_wmb() in
- *   perf_aux_output_skip()), then aux_head is published (aux_publish()); user
- *   space reads aux_head, then the data (its barrier)
+ *   The hardware writes data (the driver's barrier) or the driver writes
+ *   padding (smp_wmb() in perf_aux_output_skip()), then aux_publish() moves
+ *   aux_head. User space reads aux_head, then the data (its barrier).
  */
 #ifndef _KERNEL_EVENTS_AUX_H
 #define _KERNEL_EVENTS_AUX_H
 
+#include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
@@ -77,16 +86,16 @@
 
 struct perf_buffer;
 struct perf_event;
-struct perf_event_context;
 struct perf_output_handle;
+struct perf_sample_data;
 struct pmu;
 struct vm_area_struct;
 
 /**
- * enum perf_aux_state - where an area is in its life; see above
- * @PERF_AUX_NONE: there is none
- * @PERF_AUX_LIVE: mapped, transactions may begin
- * @PERF_AUX_CLOSING: not mapped any more, waits for the end of a transaction
+ * enum perf_aux_state - state of an area; see "life of an AUX area"
+ * @PERF_AUX_NONE: no area exists
+ * @PERF_AUX_LIVE: mapped; transactions may begin
+ * @PERF_AUX_CLOSING: no longer mapped, not yet freed; no transaction may begin
  */
 enum perf_aux_state {
 	PERF_AUX_NONE,
@@ -96,35 +105,36 @@ enum perf_aux_state {
 
 /**
  * struct perf_aux - the AUX area of a perf buffer
- * @mutex: serializes making, mapping and freeing
- * @state: (M, read by writers) where the area is in its life
- * @maps: (M) how many VMAs map it
- * @overwrite: (S) newest data win; the reader's position does not count
- * @pgoff: (S) first page of the area in the file
- * @nr_pages: (S) its size, a power of two
- * @pages: (S) address of each page
- * @pmu: (S) whose data @priv is
- * @priv: (S) what pmu::setup_aux() made of the pages
- * @watermark: (S) bytes of new data that are worth a wakeup; in overwrite mode
- *	more than there ever are
+ * @mutex: serializes creating, mapping and freeing the area
+ * @state: (M, read by transactions) see enum perf_aux_state
+ * @maps: (M) number of VMAs that map the area
+ * @overwrite: (S) the newest data win, whatever the reader has read
+ * @pgoff: (S) page offset of the area in the event's file
+ * @nr_pages: (S) size of the area, a power of two
+ * @pages: (S) kernel address of each page
+ * @pmu: (S, read by anybody) the PMU that @priv belongs to
+ * @priv: (S) what pmu::setup_aux() returned
+ * @watermark: (S) number of bytes after which the reader is woken; U64_MAX in
+ *	overwrite mode
  * @charge: (M) who pays for the pages
- * @writer: (W) the event that has a transaction open
- * @last_cpu: the CPU that opened it, or tried to, or the one before it; -1: none
- *	ever was; written before @writer is
- * @head: (W) bytes ever written; in overwrite mode what the driver says
- * @mark: (W) the last multiple of the watermark that was passed
- * @backlog: (W) what PERF_RECORD_AUX still has to say
- * @behind: (W) whether there is a backlog
- * @in_sample: (C) a sample is being taken of the area
+ * @writer: (W) the event whose transaction is open, or NULL
+ * @last_cpu: CPU of the last attempt to begin a transaction, or -1; written
+ *	before @writer
+ * @head: (W) number of bytes ever written; in overwrite mode, what the driver
+ *	reports as its position
+ * @mark: (W) the last multiple of @watermark that @head has passed
+ * @unreported: (W, its number read by anybody) ranges whose PERF_RECORD_AUX found
+ *	no room
+ * @in_sample: (C) a sample of the area is being taken
  * @in_pause: (C) the event is being paused or resumed
- * @pause_wanted: (C) which of the two was asked for last
- * @reap_irq: leaves the transaction's context, on the way to @reap_work
- * @reap_work: frees an area whose last transaction outlived its mappings
+ * @pause_wanted: (C) whether the last overflow wanted the event paused
+ * @reap_irq: queues @reap_work, which a transaction in NMI cannot do
+ * @reap_work: frees the area if the last transaction ends after the last munmap()
  *
- * (M) written under @mutex. (S) set before the state becomes LIVE, constant
- * until it is NONE. (C) by the CPU that runs the event, and by NMIs there. (W)
- * belongs to the open transaction, and so to one CPU, which has interrupts off
- * or is in NMI.
+ * (M) written with @mutex held. (S) set before the state becomes LIVE, then
+ * constant until it is NONE. (W) owned by the open transaction, hence by one
+ * CPU, with interrupts off or in NMI. (C) owned by the CPU that runs the event,
+ * including NMIs on that CPU.
  */
 struct perf_aux {
 	struct mutex		mutex;	/* see above */
@@ -143,8 +153,7 @@ struct perf_aux {
 	int			last_cpu;
 	u64			head;
 	u64			mark;
-	struct perf_aux_range	backlog;
-	bool			behind;
+	struct perf_aux_ranges	unreported;
 
 	bool			in_sample;
 	bool			in_pause;
@@ -158,8 +167,8 @@ struct perf_aux {
 
 void perf_aux_init(struct perf_aux *aux);
 int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma);
-void perf_aux_enable(struct perf_event *event);
-void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx);
+unsigned int perf_aux_unreported(struct perf_event *event);
+void perf_aux_forget(struct perf_event *event, u64 flags);
 
 /* area.c, for output.c */
 void perf_aux_reap(struct perf_buffer *rb);
@@ -169,16 +178,31 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 void perf_aux_free_pages(struct perf_aux *aux);
 
 /* record.c */
-bool perf_aux_put_range(struct perf_event *event, u64 offset, u64 size,
-			u64 flags);
+bool perf_aux_put_range(struct perf_event *event,
+			const struct perf_aux_range *range);
 void perf_aux_put_itrace_start(struct perf_event *event);
 
+/* group.c */
+bool perf_aux_link(struct perf_event *event, struct perf_event *leader);
+void perf_aux_unlink(struct perf_event *event);
+void perf_aux_free_link(struct perf_event *event);
+
+/* pause.c */
+void perf_aux_pause(struct perf_event *trace, bool pause);
+
+/* sample.c */
+unsigned long perf_aux_sample_size(struct perf_event *event,
+				   struct perf_sample_data *sample,
+				   unsigned long room);
+void perf_aux_sample_write(struct perf_event *event,
+			   struct perf_output_handle *record, unsigned long size);
+
 /**
- * perf_log_itrace_start - say which task an instruction trace begins with
- * @event: about to be scheduled in; nothing happens unless its PMU has
- *	PERF_PMU_CAP_ITRACE and has not yet started
+ * perf_log_itrace_start - write PERF_RECORD_ITRACE_START when a trace begins
+ * @event: about to be scheduled in; ignored unless its PMU has
+ *	PERF_PMU_CAP_ITRACE
  *
- * Inline, for every event of every PMU comes by each time.
+ * Inline, because the scheduler calls it for every event of every PMU.
  *
  * Context: interrupts off, on the CPU of the event.
  */
@@ -198,13 +222,43 @@ static inline int perf_aux_mmap(struct perf_event *event,
 	return event->rb ? -EOPNOTSUPP : -EINVAL;
 }
 
-static inline void perf_aux_enable(struct perf_event *event) { }
+static inline unsigned int perf_aux_unreported(struct perf_event *event)
+{
+	return 0;
+}
 
-static inline void perf_aux_refused(struct perf_event *event,
-				    struct perf_event_context *ctx) { }
+static inline void perf_aux_forget(struct perf_event *event, u64 flags) { }
+
+static inline bool perf_aux_link(struct perf_event *event,
+				 struct perf_event *leader)
+{
+	return false;
+}
+
+static inline void perf_aux_unlink(struct perf_event *event) { }
+static inline void perf_aux_free_link(struct perf_event *event) { }
+static inline void perf_aux_pause(struct perf_event *trace, bool pause) { }
+
+static inline unsigned long
+perf_aux_sample_size(struct perf_event *event, struct perf_sample_data *sample,
+		     unsigned long room)
+{
+	sample->aux_size = 0;
+	return 0;
+}
+
+static inline void perf_aux_sample_write(struct perf_event *event,
+					 struct perf_output_handle *record,
+					 unsigned long size) { }
 
 static inline void perf_log_itrace_start(struct perf_event *event) { }
 
 #endif /* CONFIG_PERF_AUX */
+
+/* Number of lost records that PERF_FORMAT_LOST reports */
+static inline u64 perf_event_lost(struct perf_event *event)
+{
+	return atomic64_read(&event->lost_samples) + perf_aux_unreported(event);
+}
 
 #endif /* _KERNEL_EVENTS_AUX_H */

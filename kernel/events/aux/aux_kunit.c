@@ -14,7 +14,6 @@
 #include <linux/smp.h>
 
 #include "../internal.h"
-#include "group.h"
 
 #define AREA_PAGES	16UL
 #define AREA		(AREA_PAGES << PAGE_SHIFT)
@@ -291,6 +290,10 @@ struct aux_test {
 	/* the transaction to make */
 	unsigned long			size;
 	u64				flags;
+	/* the driver forgets to end it */
+	bool				forget;
+	/* the event's output goes there when the transaction ends */
+	struct perf_buffer		*other;
 	bool				begun;
 };
 
@@ -343,12 +346,15 @@ static void transact_here(void *info)
 	struct aux_test *t = info;
 
 	t->begun = perf_aux_output_begin(&t->output, t->event);
-	if (!t->begun)
+	if (!t->begun || t->forget)
 		return;
 	if (t->rb->aux.overwrite)
 		t->output.head += t->size;
 	perf_aux_output_flag(&t->output, t->flags);
+	if (t->other)
+		WRITE_ONCE(t->event->rb, t->other);
 	perf_aux_output_end(&t->output, t->size);
+	WRITE_ONCE(t->event->rb, t->rb);
 }
 
 /* What a driver does: on the CPU of the event, interrupts off. */
@@ -383,7 +389,7 @@ static void expect_no_record(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, next_record(test->priv, &record));
 }
 
-static void expect_record(struct kunit *test, u64 offset, u64 size, u64 flags)
+static void expect_next(struct kunit *test, u64 offset, u64 size, u64 flags)
 {
 	struct aux_test_record record;
 
@@ -393,6 +399,11 @@ static void expect_record(struct kunit *test, u64 offset, u64 size, u64 flags)
 	KUNIT_EXPECT_EQ(test, record.range.offset, offset);
 	KUNIT_EXPECT_EQ(test, record.range.size, size);
 	KUNIT_EXPECT_EQ(test, record.range.flags, flags);
+}
+
+static void expect_record(struct kunit *test, u64 offset, u64 size, u64 flags)
+{
+	expect_next(test, offset, size, flags);
 	expect_no_record(test);
 }
 
@@ -448,6 +459,110 @@ static void overwrite_alone_is_no_record(struct kunit *test)
 	expect_record(test, CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE | FORMAT);
 }
 
+/* Each range is reported by a record of its own, none is counted as lost. */
+static void late_ranges_are_not_merged(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	t->rb->paused = 1;
+	transact(test, CHUNK, 0);
+	transact(test, CHUNK, FORMAT);
+	transact(test, 0, PERF_AUX_FLAG_PARTIAL);
+	t->rb->paused = 0;
+	transact(test, CHUNK, 0);
+	expect_next(test, 0, CHUNK, 0);
+	expect_next(test, CHUNK, CHUNK, FORMAT);
+	expect_next(test, 2 * CHUNK, 0, PERF_AUX_FLAG_PARTIAL);
+	expect_record(test, 2 * CHUNK, CHUNK, 0);
+	KUNIT_EXPECT_EQ(test, local_read(&t->rb->lost), 0);
+}
+
+/* More ranges than are kept: the last ones are merged, no flag is lost. */
+static void many_late_ranges_are_merged(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+	unsigned int i;
+
+	t->rb->paused = 1;
+	for (i = 0; i < PERF_AUX_RANGES_MAX + 2; i++)
+		transact(test, CHUNK, i == PERF_AUX_RANGES_MAX ?
+				      PERF_AUX_FLAG_COLLISION : 0);
+	t->rb->paused = 0;
+	transact(test, 0, 0);
+	for (i = 0; i < PERF_AUX_RANGES_MAX - 1; i++)
+		expect_next(test, i * CHUNK, CHUNK, 0);
+	expect_record(test, i * CHUNK, 3 * CHUNK, PERF_AUX_FLAG_COLLISION);
+}
+
+/* In overwrite mode, the newest range says where the data is. */
+static void late_ranges_in_overwrite_mode(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+	unsigned int i;
+
+	t->rb->aux.overwrite = true;
+	t->rb->paused = 1;
+	for (i = 0; i <= PERF_AUX_RANGES_MAX; i++)
+		transact(test, CHUNK, 0);
+	t->rb->paused = 0;
+	transact(test, 0, 0);
+	for (i = 1; i < PERF_AUX_RANGES_MAX; i++)
+		expect_next(test, i * CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE);
+	expect_record(test, (i + 1) * CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE);
+}
+
+/* The driver neither ends its transaction in stop() nor in del(). */
+static void forgotten_transaction_is_ended(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	t->forget = true;
+	transact(test, CHUNK, 0);
+	perf_event_disable(t->event);
+	KUNIT_EXPECT_NULL(test, t->rb->aux.writer);
+	KUNIT_EXPECT_NULL(test, t->event->aux_handle);
+	KUNIT_EXPECT_NULL(test, perf_get_aux(&t->output));
+	expect_record(test, 0, 0, PERF_AUX_FLAG_PARTIAL);
+
+	t->forget = false;
+	perf_event_enable(t->event);
+	transact(test, CHUNK, 0);
+	expect_record(test, 0, CHUNK, 0);
+}
+
+/* stop() and start() without an end between: the event does not lock itself out. */
+static void transaction_begins_twice(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+
+	t->forget = true;
+	transact(test, CHUNK, 0);
+	t->forget = false;
+	transact(test, CHUNK, 0);
+	expect_next(test, 0, 0, PERF_AUX_FLAG_PARTIAL);
+	expect_record(test, 0, CHUNK, 0);
+	KUNIT_EXPECT_NULL(test, t->rb->aux.writer);
+}
+
+/* The reader of another buffer does not see the area. */
+static void redirected_in_a_transaction(struct kunit *test)
+{
+	struct aux_test *t = test->priv;
+	struct perf_buffer *other = rb_alloc(1, 0, 0, RING_BUFFER_WRITABLE);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	t->other = other;
+	transact(test, CHUNK, 0);
+	t->other = NULL;
+	KUNIT_EXPECT_EQ(test, other->user_page->data_head, 0);
+	ring_buffer_put(other);
+	expect_no_record(test);
+
+	transact(test, CHUNK, 0);
+	expect_next(test, 0, CHUNK, 0);
+	expect_record(test, CHUNK, CHUNK, 0);
+}
+
 /* Where the data buffer is paused, a format alone is nothing to tell later. */
 static void format_alone_is_no_backlog(struct kunit *test)
 {
@@ -468,6 +583,12 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(flag_without_data_is_a_record),
 	KUNIT_CASE(overwrite_alone_is_no_record),
 	KUNIT_CASE(format_alone_is_no_backlog),
+	KUNIT_CASE(late_ranges_are_not_merged),
+	KUNIT_CASE(many_late_ranges_are_merged),
+	KUNIT_CASE(late_ranges_in_overwrite_mode),
+	KUNIT_CASE(forgotten_transaction_is_ended),
+	KUNIT_CASE(transaction_begins_twice),
+	KUNIT_CASE(redirected_in_a_transaction),
 	{}
 };
 

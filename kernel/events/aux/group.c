@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that refer to the AUX event that leads their group: they put their
- * own data into its trace (aux_output), carry parts of it in their samples
- * (aux_sample_size), or pause and resume it (aux_action).
+ * Links between events and the AUX event that leads their group. Such an event
+ * puts its own data into the trace (aux_output), carries a part of the trace in
+ * its samples (aux_sample_size), or pauses and resumes the trace (aux_action).
  *
- * The leader is scheduled first, so it runs whenever they do. The link is
- * perf_event::aux_event, with a reference on the leader; it is made while the
- * event is created and cut when either leaves the group. An event that never
- * joined its group, because its CPU was not quite up or something else failed
- * while it was created, keeps the reference until it is freed.
+ * The leader is scheduled in first, so these events start only while it runs. It
+ * is scheduled out first, too: they may overflow after it has stopped. The link is
+ * perf_event::aux_event, which holds a reference on the leader. It is made
+ * when the event is created, and removed when the event or its leader leaves the
+ * group. An event whose creation failed before it joined the group keeps the
+ * reference until it is freed.
+ *
+ * Derived from core.c:
+ *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
 #include <linux/perf_event.h>
 
 #include "../internal.h"
-#include "group.h"
 
 static bool aux_link_allowed(struct perf_event *event, struct perf_event *leader)
 {
@@ -31,34 +34,25 @@ static bool aux_link_allowed(struct perf_event *event, struct perf_event *leader
 }
 
 /**
- * perf_aux_wants_link - whether an event has to be linked to its leader
- * @event: with the attributes that the user gave (include/uapi/linux/perf_event.h)
- *
- * Return: whether perf_aux_link() is to be called
- */
-bool perf_aux_wants_link(struct perf_event *event)
-{
-	return has_aux_action(event) || event->attr.aux_output;
-}
-
-/**
  * perf_aux_link - link an event to the AUX event that it refers to
- * @event: that is being created
- * @leader: of its group, or NULL
+ * @event: the event that is being created
+ * @leader: the leader of its group, or NULL
  *
- * Context: process; perf_event_context::mutex of the leader is held, or the
- * leader is a child that is being made.
+ * Context: process. The caller holds the perf_event_context::mutex of the
+ * leader, or the leader belongs to a child task that is being created.
  *
- * Return: false if the leader cannot do what the event asks for, or has left
- * its group
+ * Return: false if the leader does not support what the event asks for, or has
+ * left its group
  */
 bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
 {
 	if (!leader || !aux_link_allowed(event, leader))
 		return false;
 	/*
-	 * A leader whose CPU was taken off has left its group, and would not
-	 * cut the link again: the last reference must not go under a lock.
+	 * When its CPU goes offline, a leader leaves its group and loses all
+	 * links to it. A later link would be removed by the event itself, in
+	 * perf_aux_unlink() under a spinlock. put_event() could drop the last
+	 * reference on the leader there, and freeing an event sleeps.
 	 */
 	if (!(leader->attach_state & PERF_ATTACH_GROUP) ||
 	    !atomic_long_inc_not_zero(&leader->refcount))
@@ -69,31 +63,11 @@ bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
 }
 
 /**
- * perf_aux_inherit_link - link a child's event as its parent's is linked
- * @event: of the child that is being made
- * @leader: the child's AUX event; NULL: its parent is being closed, and is not
- *	inherited any more
+ * perf_aux_unlink - remove the links of an event that leaves its group
+ * @event: the event
  *
- * Without a leader the event is in error, as its parent will be at once. That
- * somebody closes an event is no reason for fork() to fail.
- *
- * Return: false if the leader cannot be linked to
- */
-bool perf_aux_inherit_link(struct perf_event *event, struct perf_event *leader)
-{
-	if (leader)
-		return perf_aux_link(event, leader);
-
-	perf_event_set_state(event, PERF_EVENT_STATE_ERROR);
-	return true;
-}
-
-/**
- * perf_aux_unlink - cut the links from and to an event that leaves its group
- * @event: that leaves
- *
- * Events that referred to it go to the ERROR state: without the trace that they
- * refer to they have nothing to do.
+ * If @event is the AUX event, the events that refer to it are put into the ERROR
+ * state, because they cannot work without the trace.
  *
  * Context: perf_event_context::lock of the event is held.
  */
@@ -119,8 +93,8 @@ void perf_aux_unlink(struct perf_event *event)
 }
 
 /**
- * perf_aux_free_link - give back the reference of an event that never joined
- * @event: that is being freed
+ * perf_aux_free_link - drop the link of an event that never joined its group
+ * @event: the event, which is being freed
  *
  * Context: process, may sleep.
  */

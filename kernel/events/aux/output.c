@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output transactions: a driver takes the free part of the AUX area, lets its
- * hardware write, and gives back what was written.
+ * Transactions: perf_aux_output_begin() gives a driver the free part of an AUX
+ * area, hardware writes, and perf_aux_output_end() reports what was written.
  *
- * Begin and end run on the CPU of the event, with interrupts off or in NMI;
- * nothing here takes a lock, sleeps or allocates.
+ * Both run on the CPU of the event with interrupts off, or in NMI. Nothing in
+ * this file takes a lock, sleeps or allocates memory.
+ *
+ * Derived from ring_buffer.c:
+ *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
+#include <linux/circ_buf.h>
 #include <linux/export.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
 
 #include <trace/events/perf_aux.h>
 
 #include "../internal.h"
 
-/* Give the area back, and with it the transaction's reference on the buffer. */
+/* End a transaction: release the area and the reference on its buffer. */
 static void aux_release(struct perf_buffer *rb)
 {
 	/*
-	 * AUX_CLOSE, as in aux_claim(): nothing of the area is used after it,
-	 * and no sample is taken of it on this CPU.
+	 * AUX_CLOSE, pairs with aux_stop_writer() and aux_reap_work(). From here
+	 * on, neither the transaction nor a sample uses the area.
 	 */
 	xchg(&rb->aux.writer, NULL);
 	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
@@ -28,47 +34,39 @@ static void aux_release(struct perf_buffer *rb)
 		ring_buffer_put(rb);
 }
 
-/* Whether there is an area, and an event may write to it. */
 static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 {
 	/*
-	 * AUX_PUBLISH, pairs with the release in aux_create(). An event of
-	 * another PMU may output to the same buffer.
+	 * AUX_PUBLISH, pairs with the store-release in aux_create(). Events of
+	 * another PMU may write to the same buffer, but not to its AUX area.
 	 */
 	return smp_load_acquire(&aux->state) == PERF_AUX_LIVE &&
 	       aux->pmu == event->pmu;
 }
 
 /*
- * Take the area of an event for a transaction.
+ * Make the event the writer of its buffer's area.
  *
- * Return: its buffer, to be given to aux_release(), or NULL
+ * Return: the buffer, with a reference that aux_release() drops; NULL if there
+ * is no area for this event, or another event writes to it
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
 	struct perf_buffer *rb = ring_buffer_get(event);
-	struct perf_event *writer;
 	struct perf_aux *aux;
 
 	if (!rb)
 		return NULL;
 
 	aux = &rb->aux;
-	/* Who finds the writer knows where it is. */
+	/* Written first: aux_stop_writer() stops last_cpu even without a writer. */
 	WRITE_ONCE(aux->last_cpu, smp_processor_id());
-	/*
-	 * One at a time: the hardware of a CPU writes one stream. An event of
-	 * another PMU may hold the area until it sees that it is not its own.
-	 * AUX_ENABLE.
-	 */
-	writer = cmpxchg(&aux->writer, NULL, event);
-	if (unlikely(writer)) {
-		WARN_ON_ONCE(writer->pmu == event->pmu);
+	/* AUX_CLOSE and AUX_ENABLE; see aux.h */
+	if (unlikely(cmpxchg(&aux->writer, NULL, event))) {
 		ring_buffer_put(rb);
 		return NULL;
 	}
 
-	/* AUX_CLOSE, the cmpxchg() above pairs with aux_stop_writer() */
 	if (likely(aux_serves(aux, event)))
 		return rb;
 
@@ -76,7 +74,7 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 	return NULL;
 }
 
-/* AUX_HEAD: what is published has been written; the caller sees to that. */
+/* AUX_HEAD: the caller has ordered the data before this store. */
 static void aux_publish(struct perf_buffer *rb)
 {
 	WRITE_ONCE(rb->user_page->aux_head, rb->aux.head);
@@ -94,7 +92,7 @@ static inline void aux_wake_reader(struct perf_output_handle *handle,
 	perf_output_wakeup(handle);
 }
 
-/* No room: the reader has to make some, and then to enable the event. */
+/* Wake the reader and disable the event until the reader enables it again. */
 static void aux_full(struct perf_output_handle *handle, struct perf_aux *aux)
 {
 	aux_wake_reader(handle, aux);
@@ -103,8 +101,7 @@ static void aux_full(struct perf_output_handle *handle, struct perf_aux *aux)
 }
 
 /*
- * Fill in the handle, but for whose it is; how much may be written, unless
- * newest data win.
+ * Set head, size and aux_flags of the handle; in full-trace mode also wakeup.
  *
  * Return: false if the area is full
  */
@@ -119,17 +116,17 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 		return true;
 
 	handle->wakeup = aux->mark + aux->watermark;
-	/* AUX_TAIL: hardware starts only where there is room. */
+	/* AUX_TAIL: hardware is started only if there is room. */
 	tail = READ_ONCE(handle->rb->user_page->aux_tail);
-	/* Where a long has 32 bits it is read in two, and only the lower is sure. */
+	/* On 32-bit this load may tear; only the lower half is reliable. */
 	tail = head - (unsigned long)(head - tail);
 	handle->size = perf_aux_room(head, tail, perf_aux_size(handle->rb));
 	return handle->size;
 }
 
 /*
- * Whether a record would tell the reader something. The format of the data is
- * no news by itself, and neither is a position in a buffer that wraps.
+ * A range without data is reported for its flags only. The format of the data
+ * and OVERWRITE do not count: by themselves they tell the reader nothing.
  */
 static bool aux_worth_a_record(const struct perf_aux_range *range)
 {
@@ -137,180 +134,185 @@ static bool aux_worth_a_record(const struct perf_aux_range *range)
 					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
 }
 
-/*
- * PERF_RECORD_LOST, of which there is news, and PERF_RECORD_AUX, each with all
- * that sample_id_all may put behind it
- */
-#define AUX_RECORDS_MOST	(24 + 48 + 32 + 48)
+/* Worst case: a pending LOST record and the AUX record, both with sample_id */
+#define AUX_RECORDS_SIZE	(24 + 48 + 32 + 48)
 
+/* Checked before a record is tried: a record that fails is counted as lost. */
 static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
 {
-	unsigned long used = local_read(&rb->head) -
-			     READ_ONCE(rb->user_page->data_tail);
+	unsigned long tail = READ_ONCE(rb->user_page->data_tail);
+	unsigned long head = local_read(&rb->head);
 
+	/* Redirected after pmu::stop(), if its driver kept the transaction open */
+	if (READ_ONCE((event->parent ?: event)->rb) != rb)
+		return false;
 	if (is_write_backward(event))
-		used = -used;
+		swap(head, tail);
 	return !rb->paused &&
-	       (rb->overwrite || used + AUX_RECORDS_MOST < perf_data_size(rb));
+	       (rb->overwrite || CIRC_SPACE(head, tail, perf_data_size(rb)) >=
+				 AUX_RECORDS_SIZE);
+}
+
+static bool aux_put_range(struct perf_buffer *rb, struct perf_event *event,
+			  const struct perf_aux_range *range)
+{
+	return aux_record_fits(rb, event) && perf_aux_put_range(event, range);
+}
+
+/* Write the records of earlier ranges, as many as there is room for. */
+static noinline void aux_report_earlier(struct perf_buffer *rb,
+					struct perf_event *event)
+{
+	struct perf_aux_ranges *ranges = &rb->aux.unreported;
+
+	while (ranges->nr && aux_put_range(rb, event, &ranges->range[0]))
+		perf_aux_ranges_drop(ranges);
 }
 
 /*
- * Tell of a range together with what found no room before: aux_head has moved,
- * so the reader must hear what the data is. Without a new range nothing is
- * tried in vain: perf counts each record that finds no room.
+ * Write the records of earlier ranges, then that of this range if it tells the
+ * reader something. A range whose record finds no room waits in @unreported.
  */
-static noinline void aux_report_backlog(struct perf_buffer *rb,
-					struct perf_event *event,
-					struct perf_aux_range range)
-{
-	struct perf_aux *aux = &rb->aux;
-
-	if (aux_worth_a_record(&range))
-		perf_aux_merge(&aux->backlog, &range, aux->overwrite);
-	else if (!aux_record_fits(rb, event))
-		return;
-	aux->behind = !perf_aux_put_range(event, aux->backlog.offset,
-					  aux->backlog.size,
-					  aux->backlog.flags);
-}
-
-/* Write the record of a transaction; or keep it, where there is no room. */
 static void aux_report(struct perf_buffer *rb, struct perf_event *event,
-		       struct perf_aux_range range)
+		       const struct perf_aux_range *range)
 {
 	struct perf_aux *aux = &rb->aux;
 
-	if (unlikely(aux->behind)) {
-		aux_report_backlog(rb, event, range);
-	} else if (aux_worth_a_record(&range) &&
-		   !perf_aux_put_range(event, range.offset, range.size,
-				       range.flags)) {
-		aux->backlog = range;
-		aux->behind = true;
-	}
+	if (unlikely(aux->unreported.nr))
+		aux_report_earlier(rb, event);
+	if (!aux_worth_a_record(range))
+		return;
+	if (unlikely(aux->unreported.nr || !aux_put_range(rb, event, range)))
+		perf_aux_ranges_add(&aux->unreported, range, aux->overwrite);
 }
 
 /**
- * perf_aux_output_begin - open a transaction on the AUX area of an event
- * @handle: to be used until perf_aux_output_end(); head is where the hardware
- *	begins, modulo the size of the area; size is how much it may write, 0 in
- *	overwrite mode; wakeup is the head at which the reader wants to be woken
- * @event: whose trace it is; its parent's buffer is used if it is inherited
+ * perf_aux_unreported - number of records that wait for room in the data buffer
+ * @event: any event
  *
- * Where the area is full, the event is disabled and its reader woken: when the
- * reader has moved perf_event_mmap_page::aux_tail, PERF_EVENT_IOC_ENABLE starts
- * it again.
+ * The records are lost unless the trace goes on, so PERF_FORMAT_LOST includes
+ * them. They count for each event whose file is mapped.
+ *
+ * Context: any. The number may change at any time.
+ *
+ * Return: number of records, at most PERF_AUX_RANGES_MAX; 0 if the event's file is
+ * not mapped, or if the area is not that of its PMU
+ */
+unsigned int perf_aux_unreported(struct perf_event *event)
+{
+	struct perf_buffer *rb;
+	unsigned int nr = 0;
+
+	rcu_read_lock();
+	rb = READ_ONCE(event->rb);
+	/* perf does not count records as lost if there is no data buffer. */
+	if (rb && rb->nr_pages && atomic_read(&event->mmap_count) &&
+	    READ_ONCE(rb->aux.pmu) == event->pmu)
+		nr = READ_ONCE(rb->aux.unreported.nr);
+	rcu_read_unlock();
+	return nr;
+}
+
+/**
+ * perf_aux_forget - end a transaction that its driver has left open
+ * @event: perf_event::aux_handle is set; the hardware does not write any more
+ * @flags: PERF_AUX_FLAG_PARTIAL if data may have been lost, or 0
+ *
+ * Some drivers do not end a transaction if pmu::stop() without PERF_EF_UPDATE
+ * comes before pmu::del() or the next pmu::start(), or if pmu::add() fails. What
+ * the hardware wrote is not reported; the next transaction overwrites it.
+ *
+ * Context: interrupts off, on the CPU of the event; its PMU does not use the
+ * transaction any more.
+ */
+void perf_aux_forget(struct perf_event *event, u64 flags)
+{
+	struct perf_output_handle *handle = event->aux_handle;
+	struct perf_buffer *rb = handle->rb;
+	struct perf_aux_range range = {
+		.offset	= rb->aux.head,
+		.flags	= flags,
+	};
+
+	WRITE_ONCE(handle->event, NULL);
+	event->aux_handle = NULL;
+	if (rb->aux.overwrite)
+		range.flags |= PERF_AUX_FLAG_OVERWRITE;
+	aux_report(rb, event, &range);
+	aux_release(rb);
+}
+
+/* Return: false if the area is full; the event is then being disabled */
+static bool aux_begin(struct perf_output_handle *handle,
+		      struct perf_event *event, struct perf_buffer *rb)
+{
+	handle->rb = rb;
+	if (unlikely(!aux_open(handle, &rb->aux))) {
+		handle->event = event;
+		aux_full(handle, &rb->aux);
+		handle->event = NULL;
+		return false;
+	}
+
+	event->aux_handle = handle;
+	trace_perf_aux_begin(event, handle->head, handle->size);
+	/* perf_get_aux() in an NMI: set event after the rest of the handle. */
+	barrier();
+	WRITE_ONCE(handle->event, event);
+	return true;
+}
+
+/**
+ * perf_aux_output_begin - begin a transaction on the AUX area of an event
+ * @handle: initialized by this function and used until perf_aux_output_end().
+ *	head, modulo the size of the area, is where the hardware is to write;
+ *	size is how many bytes it may write, 0 in overwrite mode; wakeup is the
+ *	head at which the reader wants to be woken.
+ * @event: the event; a child writes to the buffer of its parent
+ *
+ * If the area is full, the event is disabled and its reader is woken. The reader
+ * moves perf_event_mmap_page::aux_tail, then continues the trace by
+ * PERF_EVENT_IOC_ENABLE.
  *
  * Context: interrupts off, or NMI; on the CPU that runs the event.
  *
- * Return: what pmu::setup_aux() returned, or NULL: there is no area, it is
- * being unmapped, it is full, or the event is about to be disabled
+ * Return: what pmu::setup_aux() returned; NULL if there is no area for this PMU,
+ * the area is being unmapped or is full, another event writes to it, or the event
+ * is being disabled
  */
 void *perf_aux_output_begin(struct perf_output_handle *handle,
 			    struct perf_event *event)
 {
 	struct perf_buffer *rb;
 
-	/* An NMI that samples finds whose the handle is when all of it is set. */
 	handle->event = NULL;
-	/* One that is about to be disabled does not begin again. */
+	/* The driver has not called perf_aux_output_end() in pmu::stop(). */
+	if (unlikely(event->aux_handle))
+		perf_aux_forget(event, PERF_AUX_FLAG_PARTIAL);
 	if (event->pending_disable)
 		return NULL;
+
 	rb = aux_claim(event);
 	if (!rb)
 		return NULL;
 
-	/* Who enables an event whose area was full wants to know what is in it. */
-	if (unlikely(rb->aux.behind))
-		aux_report_backlog(rb, event, (struct perf_aux_range) { });
+	/* The reader may have made room in the data buffer since. */
+	if (unlikely(rb->aux.unreported.nr))
+		aux_report_earlier(rb, event);
 
-	handle->rb = rb;
-	if (likely(aux_open(handle, &rb->aux))) {
-		trace_perf_aux_begin(event, handle->head, handle->size);
-		barrier();
-		WRITE_ONCE(handle->event, event);
+	if (likely(aux_begin(handle, event, rb)))
 		return rb->aux.priv;
-	}
 
-	handle->event = event;
-	aux_full(handle, &rb->aux);
-	handle->event = NULL;
 	aux_release(rb);
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(perf_aux_output_begin);
 
-/* pmu::add() of s390 may fail with a transaction open, and forgets it. */
-static void aux_forget(struct perf_event *event)
-{
-	struct perf_buffer *rb = ring_buffer_get(event);
-
-	if (!rb)
-		return;
-	if (READ_ONCE(rb->aux.writer) == event)
-		aux_release(rb);
-	ring_buffer_put(rb);
-}
-
 /**
- * perf_aux_refused - clean up after an event that could not be scheduled in
- * @event: which pmu::add() refused
- * @ctx: its context, locked
- *
- * If it is to be disabled, because perf_aux_output_begin() found its area full,
- * that happens here: usually it happens when an event is scheduled out, but
- * this one was never in.
- */
-void perf_aux_refused(struct perf_event *event, struct perf_event_context *ctx)
-{
-	if (!has_aux(event))
-		return;
-	aux_forget(event);
-	if (event->pending_disable) {
-		perf_event_set_state(event, PERF_EVENT_STATE_OFF);
-		perf_cgroup_event_disable(event, ctx);
-		event->pending_disable = 0;
-	}
-}
-
-/* On the CPU of the event, with its context locked. */
-static void aux_finish_disable(struct perf_event *event,
-			       struct perf_cpu_context *cpuctx,
-			       struct perf_event_context *ctx, void *info)
-{
-	if (!event->pending_disable)
-		return;
-	event->pending_disable = 0;
-	__perf_event_disable(event, cpuctx, ctx, info);
-}
-
-/**
- * perf_aux_enable - prepare PERF_EVENT_IOC_ENABLE of an event that may be on
- * @event: to be enabled; a reader may have made room in its area
- *
- * A full area disables its event, but the interrupt that does it may still be
- * on its way: for the caller the event would be on, nothing would be done, and
- * nobody would enable it again. So the CPU that it runs on is asked, where
- * either the driver finds the reader's room afterwards, or has found none
- * before. An event that does not run has nothing pending, and begins anew.
- *
- * Context: process; as for event_function_call().
- */
-void perf_aux_enable(struct perf_event *event)
-{
-	if (!has_aux(event))
-		return;
-	/* AUX_ENABLE, pairs with the cmpxchg() in aux_claim() */
-	smp_mb();
-	if (READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE)
-		event_function_call(event, aux_finish_disable, NULL);
-}
-
-/**
- * perf_aux_output_flag - add to the flags of the transaction's record
+ * perf_aux_output_flag - set flags of the record that a transaction will write
  * @handle: of an open transaction
- * @flags: PERF_AUX_FLAG_*, but for OVERWRITE, which is the core's to know.
- *	TRUNCATED says that there was no room: the event is disabled at the end.
+ * @flags: PERF_AUX_FLAG_*, except OVERWRITE, which the core sets. With
+ *	TRUNCATED, the event is disabled at the end of the transaction.
  *
  * Context: as perf_aux_output_begin().
  */
@@ -322,18 +324,19 @@ void perf_aux_output_flag(struct perf_output_handle *handle, u64 flags)
 EXPORT_SYMBOL_GPL(perf_aux_output_flag);
 
 /**
- * perf_aux_output_end - close a transaction: tell what was written
- * @handle: from perf_aux_output_begin(); in overwrite mode head is the new
- *	head, as the driver says
- * @size: bytes written; the driver has made sure that they are visible
+ * perf_aux_output_end - end a transaction and report what was written
+ * @handle: from perf_aux_output_begin(). In overwrite mode, the driver has set
+ *	head to the hardware's position.
+ * @size: number of bytes written; the driver has made them visible
  *
- * Publishes perf_event_mmap_page::aux_head, writes a PERF_RECORD_AUX
- * (include/uapi/linux/perf_event.h) if there is something to tell, wakes the
- * reader at a watermark. With PERF_AUX_FLAG_TRUNCATED the event is disabled and
- * the reader woken.
+ * Writes a PERF_RECORD_AUX (include/uapi/linux/perf_event.h) if there are data or
+ * flags to report, publishes perf_event_mmap_page::aux_head, and wakes the
+ * reader at a watermark. PERF_AUX_FLAG_TRUNCATED disables the event and wakes
+ * the reader, too. If the data buffer has no room for the record, it is written
+ * by a later transaction.
  *
- * Context: as perf_aux_output_begin(). To be called from pmu::stop() at the
- * latest, so that whoever stops the event may free the area.
+ * Context: as perf_aux_output_begin(). After this, the area may be freed. A driver
+ * should call this in pmu::stop(): until the call, munmap() cannot free the area.
  */
 void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 {
@@ -355,8 +358,9 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	}
 
 	trace_perf_aux_end(event, range.offset, range.size, range.flags);
-	aux_report(rb, event, range);
+	/* A reader that has seen the record finds its data below aux_head. */
 	aux_publish(rb);
+	aux_report(rb, event, &range);
 
 	passed = aux_watermark_passed(aux);
 	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
@@ -364,20 +368,43 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	else if (passed)
 		aux_wake_reader(handle, aux);
 
-	/* The driver's samples need the handle while the transaction is open. */
+	event->aux_handle = NULL;
+	/* A sample in an NMI uses the handle until writer is cleared. */
 	aux_release(rb);
 	handle->event = NULL;
 }
 EXPORT_SYMBOL_GPL(perf_aux_output_end);
 
 /**
- * perf_aux_output_skip - leave out bytes at the begin of the free part
- * @handle: of an open transaction, before hardware writes
- * @size: bytes that the driver has padded, for example for alignment
+ * perf_aux_output_publish - publish what was written, in a kernel that has crashed
+ * @handle: of an open transaction, which never ends; in overwrite mode, the
+ *	driver has set head to the hardware's position
+ * @size: number of bytes written; 0 in overwrite mode
+ *
+ * Updates perf_event_mmap_page::aux_head, for whoever reads the dump. Writes no
+ * record and wakes nobody, because this may have interrupted the code for that.
+ *
+ * Context: NMI, on the CPU of the transaction.
+ */
+void perf_aux_output_publish(struct perf_output_handle *handle,
+			     unsigned long size)
+{
+	struct perf_buffer *rb = handle->rb;
+
+	rb->aux.head = rb->aux.overwrite ? handle->head : rb->aux.head + size;
+	aux_publish(rb);
+}
+EXPORT_SYMBOL_GPL(perf_aux_output_publish);
+
+/**
+ * perf_aux_output_skip - skip bytes at the beginning of the free part
+ * @handle: of an open transaction; the hardware has not written yet
+ * @size: number of bytes, which the driver has padded, for example to align
+ *	the hardware's output
  *
  * Context: as perf_aux_output_begin().
  *
- * Return: 0, or -ENOSPC where there is less room than that
+ * Return: 0, or -ENOSPC if there is less room than that
  */
 int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 {
@@ -387,7 +414,7 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 		return -ENOSPC;
 
 	aux->head += size;
-	/* AUX_HEAD: drivers pad by memset(), and leave the barrier to us. */
+	/* AUX_HEAD: drivers pad by memset() without a barrier of their own. */
 	smp_wmb();
 	aux_publish(handle->rb);
 	if (aux_watermark_passed(aux)) {
@@ -402,12 +429,12 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 EXPORT_SYMBOL_GPL(perf_aux_output_skip);
 
 /**
- * perf_get_aux - the driver's data of the area of an open transaction
- * @handle: where perf_aux_output_begin() may have been called on
+ * perf_get_aux - get the driver's data of the area of an open transaction
+ * @handle: zeroed, or was passed to perf_aux_output_begin()
  *
  * Context: as perf_aux_output_begin().
  *
- * Return: what pmu::setup_aux() returned; NULL: no transaction is open
+ * Return: what pmu::setup_aux() returned, or NULL if no transaction is open
  */
 void *perf_get_aux(struct perf_output_handle *handle)
 {
@@ -416,15 +443,16 @@ void *perf_get_aux(struct perf_output_handle *handle)
 EXPORT_SYMBOL_GPL(perf_get_aux);
 
 /**
- * perf_output_copy_aux - copy a part of the AUX area into a data record
+ * perf_output_copy_aux - copy a part of the AUX area into a record
  * @source: of an open transaction
- * @record: where to
- * @from: where the part begins, in bytes; counted modulo the area
- * @to: where it ends; if it is the same place, the part is the whole area
+ * @record: the record, in the data buffer
+ * @from: position of the first byte, modulo the size of the area
+ * @to: position after the last byte; if equal to @from, the part is the whole
+ *	area
  *
  * Context: as perf_aux_output_begin(); the hardware is stopped.
  *
- * Return: bytes copied, or -EFAULT
+ * Return: number of bytes copied, or -EFAULT
  */
 long perf_output_copy_aux(struct perf_output_handle *source,
 			  struct perf_output_handle *record,

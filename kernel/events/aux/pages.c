@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of the AUX area: zeroed, near to the CPU that writes them, in chunks
- * as large as the PMU can use and the allocator has.
+ * Pages of AUX areas: zeroed, on the node of the CPU that writes them, in chunks
+ * as large as the PMU can use and the allocator can provide.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -11,28 +11,27 @@
 #include "aux.h"
 
 /*
- * Large chunks are a favour: the allocator shall not try hard. Single pages
- * are what it takes, but no reason to kill a process.
+ * The area belongs to the memory control group of the process that maps it. A
+ * size that takes more than a round of reclaim is refused; nothing is killed.
  */
-#define AUX_GFP_CHUNK	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY)
-#define AUX_GFP_PAGE	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | \
-			 __GFP_RETRY_MAYFAIL)
+#define AUX_GFP		(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | \
+			 __GFP_NORETRY)
 
-/* 2 GiB with pages of 4 KiB */
+/* 2 GiB with pages of 4 KiB; see PERF_PMU_CAP_AUX_ANY_SIZE */
 #define AUX_MAX_PAGES	((PAGE_SIZE << MAX_PAGE_ORDER) / sizeof(void *))
 
 /*
- * A chunk of at most *order, which becomes what was to be had: a size that
- * the allocator has run out of is not asked for again.
+ * Allocate a chunk of at most *order, and set *order to what was available, so
+ * that larger chunks are not tried again.
  *
- * PMUs recognize a chunk by its first page, whose private data is its order.
+ * The first page of a chunk holds the order as its private data, for drivers.
  */
 static struct page *aux_alloc_chunk(int node, unsigned int *order)
 {
 	struct page *page;
 
 	for (; *order; --*order) {
-		page = alloc_pages_node(node, AUX_GFP_CHUNK, *order);
+		page = alloc_pages_node(node, AUX_GFP, *order);
 		if (page) {
 			split_page(page, *order);
 			SetPagePrivate(page);
@@ -40,10 +39,10 @@ static struct page *aux_alloc_chunk(int node, unsigned int *order)
 			return page;
 		}
 	}
-	return alloc_pages_node(node, AUX_GFP_PAGE, 0);
+	return alloc_pages_node(node, AUX_GFP, 0);
 }
 
-/* Each page has a reference of its own by now, whatever chunk it came from. */
+/* split_page() has given each page of a chunk its own reference. */
 static void aux_free_page(void *addr)
 {
 	struct page *page = virt_to_page(addr);
@@ -66,8 +65,6 @@ static int aux_fill(struct perf_aux *aux, unsigned long nr_pages,
 		if (fatal_signal_pending(current))
 			return -EINTR;
 
-		order = min_t(unsigned int, order,
-			      ilog2(nr_pages - aux->nr_pages));
 		page = aux_alloc_chunk(node, &order);
 		if (!page)
 			return -ENOMEM;
@@ -80,14 +77,15 @@ static int aux_fill(struct perf_aux *aux, unsigned long nr_pages,
 }
 
 /**
- * perf_aux_alloc_pages - the pages of an area
- * @aux: the area; nr_pages says how many, pages is set
- * @max_order: the largest chunk that is of use
- * @node: where the writer runs, or NUMA_NO_NODE
+ * perf_aux_alloc_pages - allocate the pages of an area
+ * @aux: the area; nr_pages is set by the caller, pages by this function
+ * @max_order: order of the largest chunk that the PMU can use, at most that of
+ *	the area; as both are powers of two, chunks fill the area exactly
+ * @node: node of the CPU that will write, or NUMA_NO_NODE
  *
  * Context: process, may sleep; a fatal signal ends it early.
  *
- * Return: 0, -ENOMEM, -EINTR; nothing stays allocated after an error
+ * Return: 0, -ENOMEM or -EINTR; after an error, nothing is allocated
  */
 int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 {
@@ -95,16 +93,16 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 	int ret;
 
 	aux->nr_pages = 0;
-	/* Nothing is reclaimed for what can never be. */
+	/* Reclaim nothing for a size that is not possible. */
 	if (nr_pages > totalram_pages())
 		return -ENOMEM;
-	/* Most drivers allocate as many pointers, and count in int. */
-	if (!(aux->pmu->capabilities & PERF_PMU_CAP_AUX_HUGE) &&
+	/* Most drivers kmalloc() an array of this length and index it by int. */
+	if (!(aux->pmu->capabilities & PERF_PMU_CAP_AUX_ANY_SIZE) &&
 	    nr_pages > AUX_MAX_PAGES)
 		return -ENOMEM;
 
 	aux->pages = kvmalloc_node(array_size(nr_pages, sizeof(*aux->pages)),
-				   GFP_KERNEL | __GFP_NOWARN, node);
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN, node);
 	if (!aux->pages)
 		return -ENOMEM;
 
@@ -116,7 +114,7 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 
 /**
  * perf_aux_free_pages - drop the area's references on its pages
- * @aux: the area; no transaction is open
+ * @aux: an area without a transaction
  *
  * Context: process, may sleep.
  */
@@ -126,8 +124,7 @@ void perf_aux_free_pages(struct perf_aux *aux)
 
 	for (i = 0; i < aux->nr_pages; i++) {
 		aux_free_page(aux->pages[i]);
-		if (!(i % SZ_1K))
-			cond_resched();
+		cond_resched();
 	}
 	kvfree(aux->pages);
 	aux->pages = NULL;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records in the data buffer that belong to AUX traces (all of them in
- * include/uapi/linux/perf_event.h).
+ * Records about AUX traces, written to the data buffer
+ * (include/uapi/linux/perf_event.h).
+ *
+ * Derived from core.c:
+ *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
 #include <linux/export.h>
 #include <linux/perf_event.h>
@@ -9,13 +12,13 @@
 #include "../internal.h"
 
 /*
- * Write a record of fixed size with the event's sample_id behind it.
+ * Write a record of fixed size, followed by the event's sample_id.
  *
- * Every transaction with data pays for this: so it is inline, its sizes are
- * constants, and what attr.sample_id_all asks for costs nobody else a call.
+ * Inline, because each transaction with data writes a record, and a constant size
+ * makes the copy cheap.
  *
- * Return: false if the data buffer has no room, or is paused; perf counts it
- * as lost
+ * Return: false if the data buffer has no room or is paused; perf counts the
+ * record as lost
  */
 static __always_inline bool aux_put_record(struct perf_event *event,
 					   struct perf_event_header *header,
@@ -23,7 +26,6 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 {
 	bool with_ids = event->attr.sample_id_all;
 	struct perf_output_handle out;
-	/* Who, when and where */
 	struct perf_sample_data ids;
 
 	*header = (struct perf_event_header) { .type = type, .size = size };
@@ -41,31 +43,31 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 
 /**
  * perf_aux_put_range - write a PERF_RECORD_AUX
- * @event: whose transaction it was
- * @offset: where in the stream the new data begins
- * @size: bytes of new data
- * @flags: PERF_AUX_FLAG_*
+ * @event: the event whose sample_id and lost count are used. If the record had to
+ *	wait for room, another event may have written the range.
+ * @range: contents of the record
  *
  * Context: within the transaction.
  *
- * Return: false if the data buffer has no room, or is paused
+ * Return: false if the data buffer has no room or is paused
  */
-bool perf_aux_put_range(struct perf_event *event, u64 offset, u64 size,
-			u64 flags)
+bool perf_aux_put_range(struct perf_event *event,
+			const struct perf_aux_range *range)
 {
 	struct {
 		struct perf_event_header	header;
 		struct perf_aux_range		range;
 	} record;
 
-	record.range = (struct perf_aux_range) { offset, size, flags };
+	record.range = *range;
 	return aux_put_record(event, &record.header, PERF_RECORD_AUX,
 			      sizeof(record));
 }
 
 /**
- * perf_event_itrace_started - the event's PERF_RECORD_ITRACE_START is out
- * @event: of a PMU with PERF_PMU_CAP_ITRACE, which calls this
+ * perf_event_itrace_started - write no further PERF_RECORD_ITRACE_START
+ * @event: an event whose PMU has PERF_PMU_CAP_ITRACE; called by its driver once
+ *	the trace has begun
  */
 void perf_event_itrace_started(struct perf_event *event)
 {
@@ -73,8 +75,11 @@ void perf_event_itrace_started(struct perf_event *event)
 }
 
 /**
- * perf_aux_put_itrace_start - write a PERF_RECORD_ITRACE_START, unless it is out
- * @event: of a PMU with PERF_PMU_CAP_ITRACE, and nobody's child
+ * perf_aux_put_itrace_start - write PERF_RECORD_ITRACE_START
+ * @event: a parent event whose PMU has PERF_PMU_CAP_ITRACE
+ *
+ * The record is written each time until the driver calls
+ * perf_event_itrace_started() for this event.
  *
  * Context: interrupts off, on the CPU of the event.
  */
@@ -96,9 +101,9 @@ void perf_aux_put_itrace_start(struct perf_event *event)
 }
 
 /**
- * perf_report_aux_output_id - tell the reader which hardware ID an event has
- * @event: whose data is in an AUX trace
- * @id: what the trace calls it
+ * perf_report_aux_output_id - report the hardware ID of an event in an AUX trace
+ * @event: an event whose data are in the trace
+ * @id: the ID by which the trace names the event
  *
  * Writes a PERF_RECORD_AUX_OUTPUT_HW_ID. Context: interrupts off, on the CPU
  * of the event.

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PERF_SAMPLE_AUX: samples of an event that carry the newest data of the AUX
- * event that leads its group.
+ * PERF_SAMPLE_AUX: samples that carry the newest data of the AUX event that
+ * leads their group.
  *
- * A sample is laid out before it is written: first it is said how many bytes of
- * AUX data there will be, then so many are written, come what may.
+ * perf determines the size of a sample first, then writes it. The AUX data may
+ * have gone in between; what is missing is then padded, because the record's
+ * header already says how long it is.
  */
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 
 #include "../internal.h"
-#include "sample.h"
 
-/* Zeros are padding in the formats of all AUX PMUs that can be sampled. */
+/* Zeros are padding in the formats of all AUX PMUs that support samples. */
 static void aux_pad_sample(struct perf_output_handle *record, unsigned long size)
 {
 	static const u64 zeros[8];
@@ -24,22 +25,20 @@ static void aux_pad_sample(struct perf_output_handle *record, unsigned long size
 }
 
 /*
- * The buffer of a trace that can be sampled here and now, or NULL; under RCU.
- * So it is while a transaction is open, on this CPU, in an area whose newest
- * data are kept; the driver finds by perf_get_aux() whether it was just about to
- * be. It is not where the group is being scheduled out, for the
- * trace goes first; where the area has gone, is full or for a reader that takes
- * all of it; or where we have interrupted another sample.
+ * Return: the buffer to sample, under RCU. NULL unless the trace has an open
+ * transaction on this CPU, its area is in overwrite mode, and this context has
+ * not interrupted another sample of it.
  */
 static struct perf_buffer *aux_sampled(struct perf_event *trace)
 {
 	struct perf_buffer *rb;
 
+	/* The AUX event is scheduled out before the others of its group. */
 	if (!trace || READ_ONCE(trace->state) != PERF_EVENT_STATE_ACTIVE ||
 	    READ_ONCE(trace->oncpu) != smp_processor_id())
 		return NULL;
 
-	/* Who is inherited writes to its parent's. */
+	/* A child writes to the buffer of its parent. */
 	rb = READ_ONCE((trace->parent ?: trace)->rb);
 	if (!rb || READ_ONCE(rb->aux.writer) != trace || !rb->aux.overwrite ||
 	    READ_ONCE(rb->aux.in_sample))
@@ -48,14 +47,14 @@ static struct perf_buffer *aux_sampled(struct perf_event *trace)
 }
 
 /**
- * perf_aux_sample_size - lay out the AUX data of a sample
+ * perf_aux_sample_size - determine the size of the AUX data of a sample
  * @event: the event that is sampled
- * @sample: aux_size is set
- * @room: the most that fits in, in bytes
+ * @sample: aux_size is set by this function
+ * @room: maximum number of bytes
  *
- * Context: on the CPU of the event, NMI possibly.
+ * Context: on the CPU of the event, possibly in NMI.
  *
- * Return: bytes, a multiple of 8
+ * Return: number of bytes, a multiple of 8
  */
 unsigned long perf_aux_sample_size(struct perf_event *event,
 				   struct perf_sample_data *sample,
@@ -75,11 +74,12 @@ unsigned long perf_aux_sample_size(struct perf_event *event,
 }
 
 /*
- * Let the driver copy its newest data, if it still has any.
+ * Let the driver copy its newest data.
  *
- * Interrupts are off: so the stop of the area's writer, which comes as one,
- * waits until its pages are left alone. pmu::snapshot_aux() does not change
- * the state of the event, for it may have interrupted who does.
+ * munmap() stops the writer by an interrupt. With interrupts off, the pages
+ * therefore stay until the copy is done. This may be an NMI that interrupted the
+ * driver: pmu::snapshot_aux() does not change the state of the event, and uses
+ * the handle only if perf_output_handle::event is set.
  */
 static long aux_snapshot(struct perf_event *trace,
 			 struct perf_output_handle *record, unsigned long size)
@@ -93,7 +93,7 @@ static long aux_snapshot(struct perf_event *trace,
 	rb = aux_sampled(trace);
 	if (rb) {
 		WRITE_ONCE(rb->aux.in_sample, true);
-		/* An NMI from here on finds in_sample set, on this CPU. */
+		/* An NMI during the copy sees in_sample. */
 		barrier();
 		written = trace->pmu->snapshot_aux(trace, record, size);
 		barrier();
@@ -107,11 +107,8 @@ static long aux_snapshot(struct perf_event *trace,
 /**
  * perf_aux_sample_write - write the AUX data of a sample
  * @event: the event that is sampled
- * @record: of the sample, in the data buffer
- * @size: from perf_aux_sample_size()
- *
- * What the driver does not deliver, is padded: its area may have been unmapped
- * since the sample was laid out.
+ * @record: the sample, in the data buffer
+ * @size: from perf_aux_sample_size(); exactly this many bytes are written
  *
  * Context: as perf_aux_sample_size().
  */
@@ -122,6 +119,6 @@ void perf_aux_sample_write(struct perf_event *event,
 
 	if (WARN_ON_ONCE(written > (long)size))
 		return;
-	/* An error is one before anything was copied. */
+	/* If the driver returns an error, it has copied nothing. */
 	aux_pad_sample(record, size - max(written, 0));
 }

@@ -15,6 +15,8 @@
  *
  * Full-trace mode only.
  */
+#include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -89,6 +91,24 @@ static void bench_measure(struct perf_event *event)
 	local64_set(&event->count, opened == expected ? sum : 0);
 }
 
+/* So long a driver may go on in its interrupt after the end of a transaction. */
+#define BENCH_AFTER_USEC	100
+
+static void bench_after(struct irq_work *work)
+{
+	struct perf_output_handle *output = this_cpu_ptr(&bench_output);
+	struct bench_area *area = perf_get_aux(output);
+
+	if (!area)
+		return;
+	bench_end(output);
+	udelay(BENCH_AFTER_USEC);
+	bench_touch(area);
+}
+
+/* Initialized at run time: modules have no relocations in per-CPU data. */
+static DEFINE_PER_CPU(struct irq_work, bench_after_work);
+
 static void bench_start(struct perf_event *event, int mode)
 {
 	struct perf_output_handle *output = this_cpu_ptr(&bench_output);
@@ -112,6 +132,10 @@ static void bench_stop(struct perf_event *event, int mode)
 	if (event->attr.config2 & AUX_BENCH_LATE && event->pmu_private)
 		bench_touch(event->pmu_private);
 	event->pmu_private = NULL;
+	if (event->attr.config2 & AUX_BENCH_AFTER && perf_get_aux(output)) {
+		irq_work_queue(this_cpu_ptr(&bench_after_work));
+		return;
+	}
 	if (!(event->attr.config2 & AUX_BENCH_KEEP) && perf_get_aux(output))
 		bench_end(output);
 }
@@ -161,6 +185,10 @@ static struct pmu bench_pmu = {
 
 static int __init bench_init(void)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(bench_after_work, cpu) = IRQ_WORK_INIT_HARD(bench_after);
 	return perf_pmu_register(&bench_pmu, "aux_bench", -1);
 }
 module_init(bench_init);

@@ -11,6 +11,8 @@
 #define AUX_BENCH_KEEP	0x2
 /* No transaction is open while the event runs, and stop() writes to the area, as CoreSight may. */
 #define AUX_BENCH_LATE	0x4
+/* A transaction outlives stop() and ends in an interrupt just after it, as it may on s390. */
+#define AUX_BENCH_AFTER	0x8
 
 #ifndef __KERNEL__
 /* Loads the module, or ends the program where that fails. */

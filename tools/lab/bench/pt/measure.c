@@ -26,7 +26,6 @@
 /* IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B */
 #define RTIT_MSRS	"msr >= 0x560 && msr <= 0x587"
 
-#define PROCESS_TERM	"/sys/bus/event_source/devices/intel_pt/format/process"
 #define TRACING		"/sys/kernel/tracing/instances"
 
 /* Accesses to registers; each kind has a trace buffer, which counts them. */
@@ -90,19 +89,13 @@ static void count(__u64 *before)
 		before[kind] = accesses(kind);
 }
 
-static void begin_as(struct aux_event *event, struct perf_event_attr *attr, pid_t pid, int cpu,
-		     size_t area, int prot)
+static void begin(struct aux_event *event, pid_t pid, size_t area, int prot)
 {
-	int ret = aux_open_mapped(event, attr, pid, cpu, DATA_PAGES) ?:
+	int ret = aux_open_mapped(event, NULL, pid, -1, DATA_PAGES) ?:
 		  aux_map_area(event, area, prot);
 
 	if (ret)
 		errx(1, "%s, area of %zu bytes: %s", aux_pmu_name(), area, strerror(-ret));
-}
-
-static void begin(struct aux_event *event, pid_t pid, size_t area, int prot)
-{
-	begin_as(event, NULL, pid, -1, area, prot);
 }
 
 static void ping_pong(struct partner *partner)
@@ -111,20 +104,6 @@ static void ping_pong(struct partner *partner)
 
 	for (i = 0; i < ROUNDS; i++)
 		partner_call(partner);
-}
-
-/* The trace of this process that costs least at a switch. */
-static void begin_process(struct aux_event *event, size_t area)
-{
-	struct perf_event_attr attr;
-
-	if (access(PROCESS_TERM, F_OK)) {
-		begin(event, 0, area, PROT_READ | PROT_WRITE);
-		return;
-	}
-	aux_attr(&attr);
-	attr.config1 = getpid();
-	begin_as(event, &attr, -1, 0, area, PROT_READ | PROT_WRITE);
 }
 
 /* A round is one switch out of this task and one back into it; both may be traced. */
@@ -159,9 +138,6 @@ static void switches(void)
 	begin(&own, 0, MiB, PROT_READ | PROT_WRITE);
 	rounds("both", &own, &partners);
 	aux_close(&partners);
-	aux_close(&own);
-	begin_process(&own, MiB);
-	rounds("process", &own, NULL);
 	aux_close(&own);
 }
 

@@ -178,6 +178,14 @@ def without_cut_packets(data, walked):
     return copy
 
 
+def decodable(data, directory):
+    """The recording, or a copy as of without_cut_packets() where an area was full."""
+    if not perfdata.summarize(data).truncated:
+        return data
+    judges.build_judges()
+    return without_cut_packets(data, judges.walk(directory, data.name, "--cut-packets")[1])
+
+
 def decoder_errors(data, directory):
     """The texts of the errors that perf's decoder finds."""
     return errors_in(script(data, directory, "e"))
@@ -190,9 +198,7 @@ def decode(number, directory):
         log = directory / f"{number}.log"
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
     summary = perfdata.summarize(data)
-    if summary.truncated:
-        judges.build_judges()
-        data = without_cut_packets(data, judges.walk(directory, data.name, "--cut-packets")[1])
+    data = decodable(data, directory)
     text = script(data, directory, "be", "-Fip,addr")
     return Decoded(text.count("=>"), errors_in(text), summary.lost(), summary.trace_bytes, summary.gaps,
                    summary.resumed, summary.resumed_blind)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A data buffer that takes no records, while the trace goes on: the next record
- * that finds room tells of all that was written meanwhile, with all flags.
+ * A data buffer that takes no records, while the trace goes on: when there is room
+ * again, records tell of all that was written meanwhile, with all flags.
  */
 #define _GNU_SOURCE
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "../kselftest_harness.h"
 #include "aux_util.h"
@@ -62,6 +63,11 @@ static __u64 data_head(struct aux_event *event)
 	return __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
 }
 
+static void set_data_tail(struct aux_event *event, __u64 tail)
+{
+	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
 /* No record gets through any more. */
 static void block_records(struct aux_event *event, bool paused)
 {
@@ -82,7 +88,7 @@ static void unblock_records(struct aux_event *event, struct aux_log *log, bool p
 		pause_output(event, 0);
 }
 
-TEST_F_TIMEOUT(aux_lost, next_record_covers_what_was_lost, 60)
+TEST_F_TIMEOUT(aux_lost, later_records_cover_everything, 60)
 {
 	struct aux_event *e = &self->event;
 	__u64 blocked, head;
@@ -102,7 +108,95 @@ TEST_F_TIMEOUT(aux_lost, next_record_covers_what_was_lost, 60)
 	aux_drain(e, &self->log);
 	EXPECT_EQ(self->log.holes, 0);
 	EXPECT_EQ(self->log.end, aux_head(e));
-	EXPECT_GE(self->log.lost, MORE);
+	/* They come late; none of them is lost. */
+	EXPECT_EQ(self->log.lost, 0);
+}
+
+/*
+ * perf's decoder of CoreSight uses a record only if one chunk of what perf has read
+ * contains all of its range. perf reads records first, then data.
+ */
+TEST_F_TIMEOUT(aux_lost, each_record_lies_in_one_chunk, 60)
+{
+	struct aux_event *e = &self->event;
+	unsigned int in_one = 0, in_none = 0;
+	struct aux_record record;
+	__u64 border, end;
+
+	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	block_records(e, variant->paused);
+	for (unsigned int i = 0; i < MORE; i++)
+		trace(e);
+	/* The reader reads while a transaction is open, so its range is the next chunk's. */
+	aux_enable(e);
+	aux_work(ROUNDS);
+	unblock_records(e, &self->log, variant->paused);
+	border = aux_head(e);
+	aux_work(ROUNDS);
+	aux_disable(e);
+	end = aux_head(e);
+	ASSERT_GT(end, border);
+
+	while (aux_next(e, &record)) {
+		if (record.header.type != PERF_RECORD_AUX)
+			continue;
+		if (record.aux.offset + record.aux.size <= border ||
+		    (record.aux.offset >= border && record.aux.offset + record.aux.size <= end))
+			in_one++;
+		else
+			in_none++;
+	}
+	EXPECT_GE(in_one, 1);
+	EXPECT_EQ(in_none, 0);
+}
+
+/* perf reports what read() says at the end, when no record is written any more. */
+static __u64 read_lost(struct aux_event *event)
+{
+	__u64 values[3] = { };
+
+	if (read(event->fd, values, sizeof(values)) != sizeof(values))
+		return -1ULL;
+	return values[2];
+}
+
+TEST_F_TIMEOUT(aux_lost, records_that_wait_count_as_lost, 60)
+{
+	struct aux_event *e = &self->event;
+	struct perf_event_attr attr;
+
+	aux_close(e);
+	aux_attr(&attr);
+	attr.read_format |= PERF_FORMAT_LOST;
+	ASSERT_EQ(aux_open_mapped(e, &attr, 0, -1, 1), 0);
+	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	EXPECT_EQ(read_lost(e), 0);
+	block_records(e, variant->paused);
+	trace(e);
+	EXPECT_GT(read_lost(e), 0);
+
+	unblock_records(e, &self->log, variant->paused);
+	trace(e);
+	EXPECT_EQ(read_lost(e), 0);
+}
+
+/* A reader may keep data_tail below the size of the buffer. */
+TEST_F_TIMEOUT(aux_lost, tail_modulo_the_size, 60)
+{
+	struct aux_event *e = &self->event;
+	__u64 tail = 0;
+
+	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	for (unsigned int i = 0; i < ENOUGH; i++) {
+		set_data_tail(e, tail % e->page->data_size);
+		trace(e);
+		set_data_tail(e, tail);
+		aux_drain(e, &self->log);
+		tail = data_head(e);
+		ASSERT_EQ(self->log.end, aux_head(e));
+		aux_set_tail(e, aux_head(e));
+	}
+	EXPECT_EQ(self->log.holes, 0);
 }
 
 TEST_F_TIMEOUT(aux_lost, flags_are_not_lost, 60)

@@ -7,6 +7,7 @@
  * process of that user has pinned when it maps more than the allowance.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <grp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,11 @@
 #define NOBODY		65534
 #define OTHER		65533
 #define REPEAT		5
+/* More than any allowance, and pages that it always pays for */
+#define TOO_LARGE	(256UL << 20)
+#define SMALL_PAGES	1
+#define SMALL_AREA	(64UL << 10)
+#define RACES		3000
 
 /* KiB: pinned by this process; by a new process of two users, when it maps an area. */
 struct counters {
@@ -197,6 +203,58 @@ TEST_F(aux_mlock, more_than_there_is_charges_nothing)
 	EXPECT_EQ(aux_map_area(&self->event, size, PROT_READ), -ENOMEM);
 	EXPECT_EQ(own_pinned(), self->start.pinned);
 	aux_unmap(&self->event);
+	expect_start(_metadata, &self->start);
+}
+
+static void become_limited(uid_t uid)
+{
+	struct rlimit none = { 0, 0 };
+
+	become(uid);
+	if (setrlimit(RLIMIT_MEMLOCK, &none))
+		_exit(2);
+}
+
+static pid_t start_refused_mappings(uid_t uid)
+{
+	struct aux_event event;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	become_limited(uid);
+	if (aux_open_mapped(&event, NULL, 0, -1, SMALL_PAGES))
+		_exit(1);
+	while (aux_map_area(&event, TOO_LARGE, PROT_READ) == -EPERM)
+		;
+	_exit(1);
+}
+
+/* How many small areas are refused. */
+static long long map_small_areas(uid_t uid)
+{
+	struct aux_event event;
+	long long refused = 0;
+
+	become_limited(uid);
+	if (aux_open_mapped(&event, NULL, 0, -1, SMALL_PAGES))
+		return -1;
+	for (unsigned int i = 0; i < RACES; i++) {
+		if (aux_map_area(&event, SMALL_AREA, PROT_READ | PROT_WRITE))
+			refused++;
+		else
+			aux_unmap_area(&event);
+	}
+	return refused;
+}
+
+TEST_F_TIMEOUT(aux_mlock, refused_mappings_disturb_nobody, 60)
+{
+	pid_t refused = start_refused_mappings(NOBODY);
+
+	EXPECT_EQ(aux_ask_child(map_small_areas, NOBODY), 0);
+	EXPECT_EQ(waitpid(refused, NULL, WNOHANG), 0);
+	aux_end_worker(refused);
 	expect_start(_metadata, &self->start);
 }
 

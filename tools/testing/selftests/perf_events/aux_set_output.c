@@ -126,6 +126,32 @@ TEST_F_TIMEOUT(aux_set_output, two_tasks_share_a_buffer, 60)
 	EXPECT_GT(counts[1], 0);
 }
 
+/* Its children would write to the buffer from several CPUs at a time. */
+TEST_F(aux_set_output, inherited_event_of_a_task_is_refused)
+{
+	struct perf_event_attr attr, dummy = {
+		.size = sizeof(dummy),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	struct aux_event target, event = { .fd = -1 };
+
+	/* A PMU may be exclusive, so the other event is not of the same PMU. */
+	ASSERT_EQ(aux_open_mapped(&target, &dummy, 0, -1, DATA_PAGES), 0);
+	aux_attr(&attr);
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	EXPECT_EQ(redirect(&event, target.fd), 0);
+	aux_close(&event);
+
+	attr.inherit = 1;
+	event.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(event.fd, 0);
+	EXPECT_EQ(redirect(&event, target.fd), -EINVAL);
+	aux_close(&event);
+	aux_close(&target);
+}
+
 TEST_F_TIMEOUT(aux_set_output, area_is_mapped_by_either, 60)
 {
 	struct aux_event *first = &self->events[0], *second = &self->events[1];

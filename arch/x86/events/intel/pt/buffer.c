@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An AUX area as Processor Trace writes it: regions in tables of physical
- * addresses, ToPA, or a single range (Intel SDM, "Trace Output").
+ * AUX areas as the hardware sees them: regions in tables of physical addresses
+ * (ToPA), or a single range (Intel SDM, "Trace Output").
  *
- * Tables are full but for the last, so that the number of a region is that of
- * its table and its entry. Each table ends with a link to the next, the last
- * with one to the first::
+ * All tables but the last are full, so a region's number is its table times the
+ * regions of a table, plus its entry. Each table ends with a link to the next,
+ * the last one with a link to the first::
  *
  *	table 0                         table 1
  *	+--------------------------+    +--------------------------+
@@ -16,9 +16,10 @@
  *	| END      table 1       ------>|                          |
  *	+--------------------------+    +--------------------------+
  *
- * Where a table can have but one region, there is one table whose region is
- * replaced when it is full.
+ * If the hardware supports only one region in a table, there is one table, whose
+ * region is replaced when it is full.
  */
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
@@ -30,7 +31,7 @@
 
 /* A chunk of the page allocator is one region. */
 static_assert(MAX_PAGE_ORDER <= TOPA_MAX_ORDER);
-/* The page of an area is a region's smallest size. */
+/* A page is the smallest region. */
 static_assert(PAGE_SHIFT == TOPA_REGION_SHIFT);
 
 static unsigned int pt_region_order(const struct pt_buffer *buf, unsigned int region)
@@ -49,7 +50,7 @@ static bool pt_has_one_region_tables(const struct pt_buffer *buf)
 	return buf->per_table == 1;
 }
 
-/* The entry of a region in tables of many. */
+/* The entry of a region, in tables that have several regions. */
 static u64 *pt_entry(const struct pt_buffer *buf, unsigned int region)
 {
 	return &buf->tables[region / buf->per_table][region % buf->per_table];
@@ -57,8 +58,13 @@ static u64 *pt_entry(const struct pt_buffer *buf, unsigned int region)
 
 static void pt_free_tables(struct pt_buffer *buf)
 {
-	while (buf->nr_tables)
-		free_page((unsigned long)buf->tables[--buf->nr_tables]);
+	struct page *page;
+
+	while (buf->nr_tables) {
+		page = virt_to_page(buf->tables[--buf->nr_tables]);
+		set_page_private(page, 0);
+		__free_page(page);
+	}
 	kvfree(buf->tables);
 	buf->tables = NULL;
 }
@@ -68,17 +74,17 @@ static int pt_alloc_tables(struct pt_buffer *buf, unsigned int nr, int node)
 	struct page *page;
 
 	buf->tables = kvmalloc_node(array_size(nr, sizeof(*buf->tables)),
-				    GFP_KERNEL, node);
+				    GFP_KERNEL_ACCOUNT, node);
 	if (!buf->tables)
 		return -ENOMEM;
 
 	while (buf->nr_tables < nr) {
-		page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+		page = alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO, 0);
 		if (!page) {
 			pt_free_tables(buf);
 			return -ENOMEM;
 		}
-		/* A table is found again by its address in a register. */
+		/* pt_locate() finds the number by the table's address. */
 		set_page_private(page, buf->nr_tables);
 		buf->tables[buf->nr_tables++] = page_address(page);
 	}
@@ -100,7 +106,7 @@ static void pt_fill_tables(struct pt_buffer *buf)
 	}
 }
 
-/* A table of one region; which one, is decided when it is used. */
+/* The table of one region; pt_set_output() replaces the region. */
 static void pt_fill_one_region_table(struct pt_buffer *buf)
 {
 	buf->tables[0][0] = pt_region_entry(buf, 0);
@@ -120,7 +126,7 @@ static int pt_make_tables(struct pt_buffer *buf, int node)
 		return ret;
 	}
 
-	/* Hardware goes round in the one region: so it is the whole area. */
+	/* The hardware wraps in its one region, which must be the whole area. */
 	if (buf->overwrite && buf->layout.nr > 1)
 		return -ENOMEM;
 	buf->per_table = 1;
@@ -130,7 +136,7 @@ static int pt_make_tables(struct pt_buffer *buf, int node)
 	return ret;
 }
 
-/* Find the chunks that an area consists of. */
+/* One region for each chunk; private data of its first page is the order. */
 static int pt_make_layout(struct pt_buffer *buf, unsigned int nr_pages, int node)
 {
 	unsigned int page, nr = 0;
@@ -139,7 +145,7 @@ static int pt_make_layout(struct pt_buffer *buf, unsigned int nr_pages, int node
 	for (page = 0; page < nr_pages; nr++)
 		page += 1U << page_private(virt_to_page(buf->pages[page]));
 
-	first = kvmalloc_node(array_size(nr + 1, sizeof(*first)), GFP_KERNEL, node);
+	first = kvmalloc_node(array_size(nr + 1, sizeof(*first)), GFP_KERNEL_ACCOUNT, node);
 	if (!first)
 		return -ENOMEM;
 
@@ -153,10 +159,10 @@ static int pt_make_layout(struct pt_buffer *buf, unsigned int nr_pages, int node
 }
 
 /*
- * Whether an area is written as a single range: it takes one register less to
- * set up, but does not interrupt, and neither does it stop. On some processors
- * it goes wrong beyond a page (errata TGL052, ADL037, RPL017); it is hard to say
- * on which, so where there is ToPA a page is the limit.
+ * A single range has one register less to set up than ToPA, but it does not
+ * interrupt and does not stop. Some processors write wrong data if it is larger
+ * than a page (errata TGL052, ADL037, RPL017). So it is used for areas of one page,
+ * and for larger ones only if the processor has no ToPA.
  */
 static bool pt_is_single_range(const struct pt_buffer *buf)
 {
@@ -171,7 +177,7 @@ static int pt_make_output(struct pt_buffer *buf, int node)
 {
 	if (pt_is_single_range(buf))
 		return 0;
-	/* Without tables hardware can go round only, and not in pieces. */
+	/* Without ToPA, the hardware can only wrap, in one contiguous range. */
 	if (!pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output))
 		return buf->overwrite ? -ENOMEM : -EOPNOTSUPP;
 	return pt_make_tables(buf, node);
@@ -179,18 +185,18 @@ static int pt_make_output(struct pt_buffer *buf, int node)
 
 /**
  * pt_setup_aux - pmu::setup_aux(): prepare an AUX area for hardware
- * @event: whose area it is
- * @pages: addresses of its pages
- * @nr_pages: how many, a power of two
- * @overwrite: newest data win
+ * @event: the event whose file is mapped
+ * @pages: kernel address of each page
+ * @nr_pages: number of pages, a power of two
+ * @overwrite: the area is in overwrite mode
  *
  * Context: process, may sleep.
  *
- * Return: the buffer; NULL: samples are to be taken of an area that is not in
- * overwrite mode, which interrupts while one is taken; or an error:
+ * Return: the struct pt_buffer; NULL if the event wants samples of an area that is
+ * not in overwrite mode; or an error:
  *
- * * -ENOMEM: no memory, or it is in more pieces than hardware can use
- * * -EOPNOTSUPP: hardware has no tables, so it cannot stop for a reader
+ * * -ENOMEM: out of memory, or the area has more chunks than the hardware can use
+ * * -EOPNOTSUPP: full-trace mode without ToPA, where hardware cannot stop
  */
 void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 		   bool overwrite)
@@ -202,12 +208,12 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 	if (event->attr.aux_sample_size && !overwrite)
 		return NULL;
 
-	buf = kzalloc_node(sizeof(*buf), GFP_KERNEL, node);
+	buf = kzalloc_node(sizeof(*buf), GFP_KERNEL_ACCOUNT, node);
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
 	buf->pages = pages;
 	buf->overwrite = overwrite;
-	/* Whoever traces to it, what was written before is elsewhere. */
+	/* The first trace in this area has no predecessor here. */
 	buf->psb_due = true;
 	ret = pt_make_layout(buf, nr_pages, node);
 	if (!ret)
@@ -222,17 +228,21 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 
 /**
  * pt_free_aux - pmu::free_aux()
- * @area: from pt_setup_aux()
+ * @area: from pt_setup_aux(); no transaction is open
  *
  * Context: process, may sleep.
  */
 void pt_free_aux(void *area)
 {
 	struct pt_buffer *buf = area;
+	unsigned int cpu;
 
+	for_each_possible_cpu(cpu)
+		cmpxchg(&per_cpu(pt_cpu, cpu).status_owner, buf, PT_OWNER_GONE);
 	pt_free_tables(buf);
 	kvfree(buf->layout.first);
-	kfree(buf);
+	/* pt_check_previous() on another CPU may still set @failed. */
+	kfree_rcu(buf, rcu);
 }
 
 static void pt_mark(struct pt_buffer *buf, unsigned int region, u64 marks)
@@ -260,8 +270,8 @@ static void pt_set_marks(struct pt_buffer *buf, const struct pt_marks *marks)
 	buf->marked = true;
 }
 
-/* Full-trace mode with tables of one region: it stops at the end of that. */
-static void pt_aim_one_region(struct pt_buffer *buf)
+/* Full-trace mode with a table of one region: stop at the end of the region. */
+static void pt_set_one_region(struct pt_buffer *buf)
 {
 	buf->marks.stop = buf->region;
 	buf->marks.intr = buf->region;
@@ -272,16 +282,19 @@ static void pt_aim_one_region(struct pt_buffer *buf)
 }
 
 /**
- * pt_aim - decide from where to where hardware writes
- * @buf: of the transaction
- * @handle: of the transaction
+ * pt_set_output - prepare the position and the ToPA tables for a transaction
+ * @buf: the area; head, region and offset are set
+ * @handle: the transaction
  *
- * Context: PT_BUSY, tracing is off.
+ * In full-trace mode, marks the regions at which the hardware interrupts and stops.
+ * pt_load() writes the registers.
  *
- * Return: false if nothing can be written, because the end of the region has not
- * been read yet
+ * Context: PT_BUSY, TraceEn is clear.
+ *
+ * Return: false if there is no room up to the end of a region
  */
-bool pt_aim(struct pt_buffer *buf, const struct perf_output_handle *handle)
+bool pt_set_output(struct pt_buffer *buf,
+		   const struct perf_output_handle *handle)
 {
 	const struct pt_layout *layout = &buf->layout;
 	struct pt_marks marks;
@@ -295,17 +308,17 @@ bool pt_aim(struct pt_buffer *buf, const struct perf_output_handle *handle)
 	if (!pt_place_marks(layout, buf->head, handle->size, handle->wakeup, &marks))
 		return false;
 	if (pt_has_one_region_tables(buf))
-		pt_aim_one_region(buf);
+		pt_set_one_region(buf);
 	else
 		pt_set_marks(buf, &marks);
 	return true;
 }
 
 /**
- * pt_output_base - IA32_RTIT_OUTPUT_BASE for where hardware is
- * @buf: of the transaction
+ * pt_output_base - compute IA32_RTIT_OUTPUT_BASE
+ * @buf: the area, with the position of the hardware
  *
- * Return: the register
+ * Return: the value of the register
  */
 u64 pt_output_base(const struct pt_buffer *buf)
 {
@@ -317,10 +330,10 @@ u64 pt_output_base(const struct pt_buffer *buf)
 }
 
 /**
- * pt_output_ptrs - IA32_RTIT_OUTPUT_MASK_PTRS for where hardware is
- * @buf: of the transaction
+ * pt_output_ptrs - compute IA32_RTIT_OUTPUT_MASK_PTRS
+ * @buf: the area, with the position of the hardware
  *
- * Return: the register
+ * Return: the value of the register
  */
 u64 pt_output_ptrs(const struct pt_buffer *buf)
 {
@@ -334,8 +347,8 @@ u64 pt_output_ptrs(const struct pt_buffer *buf)
 }
 
 /**
- * pt_locate - find where hardware is
- * @buf: of the transaction
+ * pt_locate - compute the position of the hardware from its registers
+ * @buf: the area; region and offset are updated
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
  */
@@ -344,7 +357,7 @@ void pt_locate(struct pt_buffer *buf, u64 base, u64 ptrs)
 	unsigned int table, entry;
 
 	buf->offset = FIELD_GET(RTIT_PTRS_OFFSET, ptrs);
-	/* It cannot leave the one region that it has. */
+	/* The hardware cannot leave its one region. */
 	if (!buf->tables || pt_has_one_region_tables(buf))
 		return;
 
@@ -352,7 +365,7 @@ void pt_locate(struct pt_buffer *buf, u64 base, u64 ptrs)
 		page_private(virt_to_page(phys_to_virt(base))) : 0;
 	entry = FIELD_GET(RTIT_PTRS_ENTRY, ptrs);
 	buf->region = table * buf->per_table + entry;
-	/* At the link, the next table is where it goes on. */
+	/* The hardware is at the link to the first table. */
 	if (buf->region >= buf->layout.nr)
 		buf->region = 0;
 }

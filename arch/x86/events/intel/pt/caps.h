@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* <asm/intel_pt.h> needs it. */
+/* used by <asm/intel_pt.h> */
 struct perf_event;
 
 #include <asm/intel_pt.h>
@@ -13,7 +13,7 @@ struct perf_event;
 #define PT_NR_CAPS	(PT_CAP_psb_periods + 1)
 
 /**
- * struct pt_caps - CPUID leaf 14H of a CPU, or what several have in common
+ * struct pt_caps - CPUID leaf 14H of a CPU, or what several CPUs have in common
  * @word: EAX, EBX, ECX and EDX of each sub-leaf
  */
 struct pt_caps {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf_event_attr::config of Processor Trace: which values a CPU can do, and
- * IA32_RTIT_CTL for them.
+ * perf_event_attr::config of Processor Trace: which values are valid, and the
+ * value of IA32_RTIT_CTL for them.
  *
- * Its bits are those of the register, but for TraceEn, which is the driver's.
- * In its place stands PT_CONFIG_PT: without it branches are always traced, as
- * the first drivers did; with it BranchEn says whether they are.
+ * The bits are those of the register, except bit 0. There, the register has
+ * TraceEn, which the driver controls, and the configuration has PT_CONFIG_PT:
+ * without it branches are always traced, which is what the first version of the
+ * uABI did; with it, BranchEn decides.
  *
- * Nothing here needs a kernel; the file is compiled and tested in user space too.
+ * This file calls no kernel function, so that user-space tests can compile it.
  */
 #ifndef _INTEL_PT_CONFIG_H
 #define _INTEL_PT_CONFIG_H
@@ -22,14 +23,14 @@
 
 #define PT_CONFIG_PT	RTIT_CTL_TRACEEN
 
-/* Terms that any CPU can do */
+/* Bits that all CPUs support */
 #define PT_CONFIG_BASIC	(PT_CONFIG_PT | RTIT_CTL_TSC_EN | RTIT_CTL_DISRETC | \
 			 RTIT_CTL_BRANCH_EN)
 
 /**
- * struct pt_term - bits of the configuration that need a capability
- * @bits: of which any may be set
- * @cap: where that is not 0
+ * struct pt_term - bits of the configuration that depend on a capability
+ * @bits: the bits
+ * @cap: the capability; not 0 if the bits are supported
  */
 struct pt_term {
 	u64			bits;
@@ -46,7 +47,7 @@ static const struct pt_term pt_terms[] = {
 	{ RTIT_CTL_NOTNT, PT_CAP_tnt_disable },
 };
 
-/* The bits of the configuration that a CPU can do. */
+/* All bits that a CPU supports. */
 static inline u64 pt_config_known(const struct pt_caps *caps)
 {
 	u64 known = PT_CONFIG_BASIC;
@@ -59,8 +60,8 @@ static inline u64 pt_config_known(const struct pt_caps *caps)
 }
 
 /*
- * Whether each period is one that the CPU can do. 0 is what a register holds
- * whose period nobody set; of MTC only a CPU that has it at all is asked.
+ * Each period must be one that the CPU supports. 0 is always valid, as the value
+ * of a period that is not used; for MTC only if MTC packets are not requested.
  */
 static inline bool pt_config_periods_valid(u64 config, const struct pt_caps *caps)
 {
@@ -76,14 +77,14 @@ static inline bool pt_config_periods_valid(u64 config, const struct pt_caps *cap
 }
 
 /**
- * pt_config_check - whether an event's configuration is one that works
+ * pt_config_check - check the configuration of an event
  * @config: perf_event_attr::config
- * @caps: of the CPUs
- * @always_branches: a quirk, see pt_quirks
+ * @caps: capabilities of the CPUs
+ * @always_branches: PT_QUIRK_ALWAYS_BRANCHES
  *
- * What a CPU does not know would be a #GP at the first switch to the task.
+ * An unsupported value would cause a #GP when the event starts.
  *
- * Return: 0 or -EINVAL, as the uABI has it for all of them
+ * Return: 0 or -EINVAL
  */
 static inline int pt_config_check(u64 config, const struct pt_caps *caps,
 				  bool always_branches)
@@ -94,7 +95,7 @@ static inline int pt_config_check(u64 config, const struct pt_caps *caps,
 	    !pt_config_periods_valid(config, caps))
 		return -EINVAL;
 
-	/* An IP for each PTWRITE that is not traced */
+	/* FUP packets for PTW packets, without the latter */
 	if (config & RTIT_CTL_FUP_ON_PTW && !(config & RTIT_CTL_PTW_EN))
 		return -EINVAL;
 
@@ -104,12 +105,12 @@ static inline int pt_config_check(u64 config, const struct pt_caps *caps,
 }
 
 /**
- * pt_config_ctl - IA32_RTIT_CTL for a configuration
- * @config: perf_event_attr::config, checked
+ * pt_config_ctl - compute IA32_RTIT_CTL for a configuration
+ * @config: perf_event_attr::config, valid
  * @user: trace user space
  * @kernel: trace the kernel
  *
- * Return: the register, but for the output, filters and TraceEn
+ * Return: the value of the register without TraceEn, output and filters
  */
 static inline u64 pt_config_ctl(u64 config, bool user, bool kernel)
 {

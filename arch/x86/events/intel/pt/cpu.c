@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of Processor Trace where CPUs differ, come and go, sleep, enter
- * VMX operation, or leave this kernel for another.
+ * Processor Trace and the life of CPUs: capabilities that differ, hotplug,
+ * suspend, VMX operation, and the end of this kernel.
+ *
+ * The registers survive INIT (SDM, "Processor Trace: Reset and INIT"), hence
+ * kexec. A trace that an earlier kernel left on would go on writing into memory
+ * that is now used for something else. So the driver clears TraceEn before
+ * another kernel is started, and on each CPU that it has not seen before.
  */
+#define pr_fmt(fmt) "Intel PT: " fmt
+
 #include <linux/cpu.h>
 #include <linux/cpufeature.h>
 #include <linux/cpuhotplug.h>
 #include <linux/export.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/kexec.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
@@ -24,12 +34,10 @@
 #define PT_CPUID_LEAF	0x14
 #define TSC_CPUID_LEAF	0x15
 
-/* IA32_VMX_MISC: Processor Trace can be used in VMX operation. */
+/* IA32_VMX_MISC: Processor Trace works in VMX operation. */
 #define VMX_MISC_PT	BIT_ULL(14)
 /* MSR_PLATFORM_INFO */
 #define MAX_NONTURBO	GENMASK_ULL(15, 8)
-
-DEFINE_PER_CPU(struct pt, pt_cpu);
 
 /*
  * BDM106, BDD101, BDE99, BDF101: TraceEn without BranchEn is a #GP (Intel
@@ -54,59 +62,101 @@ static void pt_read_caps(struct pt_caps *caps)
 }
 
 /*
- * On another CPU, while this one is off. Events may come as soon as it is on,
- * before pt_cpu_online(): until then nothing is known of it, and it is not used.
+ * Take over the registers of this CPU.
+ *
+ * Return: 0; -ENODEV if the CPU has no such registers; -EBUSY if a debugger
+ * traces to the trace hub, which does not touch memory
+ */
+static int pt_claim_registers(void)
+{
+	struct pt *pt = this_cpu_ptr(&pt_cpu);
+	unsigned long flags;
+	u64 ctl;
+
+	/* A hypervisor may show the capability without the registers. */
+	if (rdmsrl_safe(MSR_IA32_RTIT_CTL, &ctl))
+		return -ENODEV;
+	if (ctl & RTIT_CTL_TRACEEN) {
+		if (ctl & RTIT_CTL_FABRIC_EN)
+			return -EBUSY;
+		wrmsrl(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
+		pr_warn("CPU %d: stopped a trace that an earlier kernel left on\n",
+			smp_processor_id());
+	}
+	local_irq_save(flags);
+	pt_flush_status(pt);
+	local_irq_restore(flags);
+	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+	pt->status_read = jiffies;
+	return 0;
+}
+
+/*
+ * Runs on another CPU, before the CPU comes online. Events may be scheduled
+ * there before pt_cpu_online() runs: they do not trace until then.
  */
 static int pt_cpu_prepare(unsigned int cpu)
 {
 	struct pt *pt = per_cpu_ptr(&pt_cpu, cpu);
 
-	pt_forget(pt);
-	pt->lacking = true;
+	pt_reset_state(pt);
+	pt->unusable = true;
 	return 0;
 }
 
-/* A CPU that can do less than those before it is left out. */
 static int pt_cpu_online(unsigned int cpu)
 {
 	struct pt *pt = per_cpu_ptr(&pt_cpu, cpu);
 	struct pt_caps caps;
 
 	pt_read_caps(&caps);
-	pt->lacking = !pt_caps_cover(&caps, &pt_pmu.caps);
-	if (pt->lacking)
-		pr_warn("Intel PT: CPU %u lacks what others can do, it will not trace\n",
+	if (!pt_caps_cover(&caps, &pt_pmu.caps))
+		pr_warn("CPU %u lacks capabilities of the others and will not trace\n",
 			cpu);
+	else if (pt_claim_registers())
+		pr_warn("CPU %u: the registers are in use or missing, it will not trace\n",
+			cpu);
+	else if (!kexec_in_progress)
+		pt->unusable = false;
 	return 0;
 }
 
-/* What is known of the CPUs so far; they are asked one by one. */
+/**
+ * struct pt_survey - what is known of the CPUs that have been asked
+ * @caps: the capabilities that they have in common
+ * @asked: number of CPUs that have been asked
+ * @alike: their packets have the same format
+ * @error: of pt_claim_registers(), on any of them
+ */
 struct pt_survey {
 	struct pt_caps	caps;
+	unsigned int	asked;
 	bool		alike;
-	bool		on;
-	bool		hidden;
-	bool		begun;
+	int		error;
 };
 
 static void pt_survey_cpu(void *info)
 {
 	struct pt_survey *survey = info;
+	int ret = pt_claim_registers();
 	struct pt_caps caps;
-	u64 ctl = 0;
 
+	if (ret)
+		survey->error = ret;
 	pt_read_caps(&caps);
-	/* A hypervisor may show the capability, and not the registers. */
-	survey->hidden |= !!rdmsrl_safe(MSR_IA32_RTIT_CTL, &ctl);
-	survey->on |= ctl & RTIT_CTL_TRACEEN;
-	if (!survey->begun)
+	if (!survey->asked++)
 		survey->caps = caps;
 	else if (!pt_caps_meet(&survey->caps, &caps))
 		survey->alike = false;
-	survey->begun = true;
 }
 
-/* What all CPUs have in common; whether somebody else uses it. */
+static bool pt_has_output(const struct pt_caps *caps)
+{
+	return pt_caps_get(caps, PT_CAP_topa_output) ||
+	       pt_caps_get(caps, PT_CAP_single_range_output);
+}
+
+/* Return: 0, or an error if Processor Trace cannot be used on this machine */
 static int pt_survey(void)
 {
 	struct pt_survey survey = { .alike = true };
@@ -117,17 +167,21 @@ static int pt_survey(void)
 		smp_call_function_single(cpu, pt_survey_cpu, &survey, true);
 	cpus_read_unlock();
 
-	if (survey.hidden) {
-		pr_warn("Intel PT: its registers are not there, it is not used\n");
-		return -ENODEV;
-	}
-	if (survey.on) {
+	if (survey.error == -EBUSY) {
 		x86_add_exclusive(x86_lbr_exclusive_pt);
-		pr_warn("Intel PT: somebody else traces, it is left to him\n");
+		pr_warn("not used, because a debugger traces to the trace hub\n");
 		return -EBUSY;
 	}
+	if (survey.error) {
+		pr_warn("not used, because the registers are missing\n");
+		return survey.error;
+	}
 	if (!survey.alike) {
-		pr_warn("Intel PT: CPUs write different packets, it is not used\n");
+		pr_warn("not used, because CPUs write packets of different formats\n");
+		return -ENODEV;
+	}
+	if (!pt_has_output(&survey.caps)) {
+		pr_warn("not used, because the CPUs have no output to memory\n");
 		return -ENODEV;
 	}
 	pt_pmu.caps = survey.caps;
@@ -135,21 +189,20 @@ static int pt_survey(void)
 }
 
 /*
- * Sleep resets the registers of the last CPU as well; the events of the others
- * go with their CPUs.
+ * All CPUs but one are offline, and their events with them. Suspend may reset
+ * the registers of the last CPU as well.
  */
 static int pt_suspend(void *data)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
+	struct perf_event *event = pt->handle.event;
 
-	pt->resume = pt->handle.event;
-	if (!pt->resume)
-		return 0;
-
-	/* One that is stopped stays so. */
-	if (pt->resume->hw.state & PERF_HES_STOPPED)
-		pt->resume = NULL;
-	pt_pmu.pmu.stop(pt->handle.event, PERF_EF_UPDATE);
+	if (event) {
+		if (!(event->hw.state & PERF_HES_STOPPED))
+			pt->suspended = event;
+		pt_pmu.pmu.stop(event, PERF_EF_UPDATE);
+	}
+	pt_flush_status(pt);
 	return 0;
 }
 
@@ -157,15 +210,41 @@ static void pt_resume(void *data)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 
-	pt_forget(pt);
-	if (pt->resume)
-		pt_pmu.pmu.start(pt->resume, 0);
-	pt->resume = NULL;
+	pt_reset_state(pt);
+	if (pt_claim_registers())
+		pt->unusable = true;
+	if (pt->suspended)
+		pt_pmu.pmu.start(pt->suspended, 0);
+	pt->suspended = NULL;
+	/*
+	 * The end of a transaction asks for an interrupt to wake the reader or to
+	 * disable the event. With interrupts off, suspend may have lost it, and no
+	 * irq_work would ask for another one.
+	 */
+	arch_irq_work_raise();
+}
+
+static void pt_shutdown_cpu(void *unused)
+{
+	struct pt *pt = this_cpu_ptr(&pt_cpu);
+
+	if (pt->handle.event)
+		pt_pmu.pmu.stop(pt->handle.event, PERF_EF_UPDATE);
+	/* pt_begin() fails from now on. */
+	pt->unusable = true;
+}
+
+/* CPUs that are still tracing would write into the memory of the next kernel. */
+static void pt_shutdown(void *data)
+{
+	if (kexec_in_progress)
+		on_each_cpu(pt_shutdown_cpu, NULL, true);
 }
 
 static const struct syscore_ops pt_syscore_ops = {
 	.suspend	= pt_suspend,
 	.resume		= pt_resume,
+	.shutdown	= pt_shutdown,
 };
 
 static struct syscore pt_syscore = {
@@ -187,28 +266,34 @@ static void pt_read_ratios(void)
 	pt_pmu.tsc_art_den = eax;
 }
 
-static int __init pt_watch_cpus(void)
+/* Dynamic states of pt_cpu_prepare() and pt_cpu_online() */
+static int pt_prepare_state, pt_online_state;
+
+static int __init pt_setup_hotplug(void)
 {
-	int prepare, online;
+	int ret;
 
-	prepare = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN,
-				    "perf/x86/intel/pt:prepare",
-				    pt_cpu_prepare, NULL);
-	if (prepare < 0)
-		return prepare;
+	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "perf/x86/intel/pt:prepare",
+				pt_cpu_prepare, NULL);
+	if (ret < 0)
+		return ret;
+	pt_prepare_state = ret;
 
-	online = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN,
-				   "perf/x86/intel/pt:online", pt_cpu_online,
-				   NULL);
-	if (online < 0)
-		cpuhp_remove_state(prepare);
-	return min(online, 0);
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/x86/intel/pt:online",
+				pt_cpu_online, NULL);
+	if (ret < 0) {
+		cpuhp_remove_state(pt_prepare_state);
+		return ret;
+	}
+	pt_online_state = ret;
+	return 0;
 }
 
 /**
- * pt_cpu_init - find out what the machine has
+ * pt_cpu_init - initialize pt_pmu and the state of all CPUs
  *
- * Return: 0, -ENODEV, -EBUSY if somebody else traces
+ * Return: 0; -ENODEV if Processor Trace cannot be used; -EBUSY if a debugger
+ * uses it; or an error of cpuhp_setup_state()
  */
 int __init pt_cpu_init(void)
 {
@@ -228,7 +313,7 @@ int __init pt_cpu_init(void)
 		pt_pmu.vmx = misc & VMX_MISC_PT;
 	}
 
-	ret = pt_watch_cpus();
+	ret = pt_setup_hotplug();
 	if (ret)
 		return ret;
 	register_syscore(&pt_syscore);
@@ -236,13 +321,24 @@ int __init pt_cpu_init(void)
 }
 
 /**
- * intel_pt_handle_vmx - this CPU enters VMX operation, or has left it
- * @on: which of the two
+ * pt_cpu_exit - undo pt_cpu_init()
+ */
+void __init pt_cpu_exit(void)
+{
+	unregister_syscore(&pt_syscore);
+	cpuhp_remove_state(pt_online_state);
+	cpuhp_remove_state(pt_prepare_state);
+}
+
+/**
+ * intel_pt_handle_vmx - this CPU enters or has left VMX operation
+ * @on: 1 before VMXON, 0 after VMXOFF
  *
- * VMXON clears TraceEn where Processor Trace cannot be used in VMX operation,
- * and to set it there is a #GP. The trace has a hole then, and is PARTIAL.
+ * If Processor Trace does not work in VMX operation, VMXON clears TraceEn, and
+ * setting it is a #GP (SDM, "Tracing in VMX Operation"). A trace has a gap then,
+ * and is flagged PARTIAL.
  *
- * Context: process, on the CPU.
+ * Context: on the CPU, not preemptible.
  */
 void intel_pt_handle_vmx(int on)
 {
@@ -253,10 +349,10 @@ void intel_pt_handle_vmx(int on)
 		return;
 
 	local_irq_save(flags);
-	if (pt_take(pt)) {
+	if (pt_enter_busy(pt)) {
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
 		pt->vmx = on;
-		pt_settle(pt);
+		pt_leave_busy(pt);
 	} else {
 		pt->vmx = on;
 	}
@@ -265,11 +361,11 @@ void intel_pt_handle_vmx(int on)
 EXPORT_SYMBOL_GPL(intel_pt_handle_vmx);
 
 /**
- * cpu_emergency_stop_pt - stop tracing on this CPU, which leaves this kernel
+ * cpu_emergency_stop_pt - stop tracing on this CPU of a crashed kernel
  *
  * Context: NMI.
  */
 void cpu_emergency_stop_pt(void)
 {
-	pt_kill(this_cpu_ptr(&pt_cpu));
+	pt_stop_for_good(this_cpu_ptr(&pt_cpu));
 }

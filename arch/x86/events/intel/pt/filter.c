@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address filters: IP ranges in which hardware traces, or whose first
- * instruction ends the trace (Intel SDM, "Filtering by IP").
+ * Address filters: IP ranges in which the hardware traces, or at which it stops
+ * (Intel SDM, "Filtering by IP").
  *
- * Hardware compares addresses, user space and perf's core know files: the core
- * says for each filter where its file is mapped, if it is.
+ * Users give offsets in files. For each filter, perf's core determines the
+ * address range at which the file is mapped.
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -17,21 +17,21 @@
 #include "pt.h"
 
 /**
- * pt_filters_most - how many ranges an event may have
+ * pt_filters_max - maximum number of ranges of an event
  *
- * CPUID could tell of more than there are registers for.
+ * The CPUID field could express more than there are registers in the SDM.
  *
- * Return: a number
+ * Return: the number
  */
-unsigned int pt_filters_most(void)
+unsigned int pt_filters_max(void)
 {
 	return min_t(u32, PT_MAX_RANGES,
 		     pt_caps_get(&pt_pmu.caps, PT_CAP_num_address_ranges));
 }
 
 /**
- * pt_filters_alloc - make room for the filters that an event may get
- * @event: a new one; a child has its parent's, until it is told of its own
+ * pt_filters_alloc - allocate the filters of an event
+ * @event: a new event; a child starts with a copy of its parent's filters
  *
  * Context: process, may sleep.
  *
@@ -42,7 +42,7 @@ int pt_filters_alloc(struct perf_event *event)
 	int node = event->cpu < 0 ? NUMA_NO_NODE : cpu_to_node(event->cpu);
 	struct pt_filters *own, *parents;
 
-	if (!pt_filters_most())
+	if (!pt_filters_max())
 		return 0;
 
 	own = kzalloc_node(sizeof(*own), GFP_KERNEL, node);
@@ -58,7 +58,7 @@ int pt_filters_alloc(struct perf_event *event)
 
 /**
  * pt_filters_free - undo pt_filters_alloc()
- * @event: whose filters go; it is not used any more
+ * @event: an event that is not used any more
  */
 void pt_filters_free(struct perf_event *event)
 {
@@ -68,15 +68,15 @@ void pt_filters_free(struct perf_event *event)
 }
 
 /**
- * pt_filters_validate - pmu::addr_filters_validate(): what hardware can do
- * @filters: that user space asks for
+ * pt_filters_validate - pmu::addr_filters_validate()
+ * @filters: the filters that the user asks for
  *
- * Return: 0, or -EOPNOTSUPP: more ranges than there are; a single address; or a
- * start, for hardware can stop at an address and not begin at one
+ * Return: 0, or -EOPNOTSUPP for more ranges than the hardware has, for a single
+ * address, and for "start": the hardware can stop at an address, but not start
  */
 int pt_filters_validate(struct list_head *filters)
 {
-	unsigned int left = pt_filters_most();
+	unsigned int left = pt_filters_max();
 	struct perf_addr_filter *filter;
 
 	list_for_each_entry(filter, filters, entry) {
@@ -87,10 +87,10 @@ int pt_filters_validate(struct list_head *filters)
 	return 0;
 }
 
-/* No code is ever in the last page: errors that are pointers point there. */
+/* The last page never has code, because ERR_PTR() values point there. */
 #define PT_NOWHERE	(-PAGE_SIZE)
 
-/* The nearest canonical addresses: no other can be executed, or be written. */
+/* ADDRn_A and _B must be canonical: take the nearest address inside the range. */
 static unsigned long pt_canonical_from(unsigned long addr)
 {
 	u8 bits = boot_cpu_data.x86_virt_bits;
@@ -122,18 +122,17 @@ static void pt_set_range(struct pt_filters *filters, unsigned int nr,
 
 	filters->a[nr] = pt_canonical_from(start);
 	filters->b[nr] = pt_canonical_to(start + min(size - 1, most));
-	/* All of it is where no address is. */
+	/* The range has no canonical address. */
 	if (filters->b[nr] < filters->a[nr])
 		pt_set_nowhere(filters, nr);
 }
 
 /**
- * pt_filters_sync - pmu::addr_filters_sync(): take over where filters are
- * @event: perf_event::addr_filter_ranges has changed
+ * pt_filters_sync - pmu::addr_filters_sync(): apply new address ranges
+ * @event: its perf_event::addr_filter_ranges has changed
  *
- * A filter whose file is not mapped must not match, and must not be left out
- * either: without any, hardware traces everything. Where a filter and a mapping
- * just touch, the core tells of a range without a byte.
+ * A filter whose file is not mapped gets a range that never matches. It cannot be
+ * omitted, because without any range the hardware traces everything.
  *
  * Context: on the CPU of the event, which is being started.
  */

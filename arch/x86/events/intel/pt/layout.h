@@ -2,11 +2,10 @@
 /**
  * DOC: positions in an AUX area
  *
- * Where hardware writes, and where it has to stop. The area consists of
- * regions, chunks of pages that are contiguous in memory. Hardware is told only
- * of regions: it interrupts, and stops, at their ends. Positions count all bytes
- * that were ever written; modulo the size of the area, a power of two, they are
- * offsets in it::
+ * An area consists of regions, which are contiguous in memory. The hardware can
+ * interrupt and stop only at the end of a region. A position is the number of
+ * bytes written before it since the buffer exists. Modulo the size of the area, a
+ * power of two, it is an offset in the area::
  *
  *	region   0        1        2    3    4             5
  *	     +--------+--------+----+----+-------------+--------+
@@ -16,17 +15,17 @@
  *	                         STOP tail    head     INT, if the reader
  *	                                               waits for a byte of 4
  *
- *	=== written, not read    ### may be written    ... not before it is read
+ *	=== not read yet    ### may be written    ... read, but not yet usable
  *
- * Full-trace mode: hardware may write up to the tail. It stops (STOP) at the last
- * end of a region that is not behind that, and interrupts (INT) at the first one
- * that is not before the position of the wakeup. If that would be where it stops,
- * or behind, it interrupts one region earlier: what the reader has freed
- * meanwhile is found then, before anything is lost.
+ * In full-trace mode, the hardware may write up to the tail. It stops (STOP) at
+ * the last end of a region that is not after the tail. It interrupts (INT) at the
+ * first end of a region that is not before the wakeup position, but at least one
+ * region before STOP: the driver can then use what the reader has released
+ * meanwhile, before data are lost.
  *
- * A region that the tail is in cannot be used until it is all read.
+ * The region that contains the tail is used when the reader has read all of it.
  *
- * Nothing here needs a kernel; the file is compiled and tested in user space too.
+ * This file calls no kernel function, so that user-space tests can compile it.
  */
 #ifndef _INTEL_PT_LAYOUT_H
 #define _INTEL_PT_LAYOUT_H
@@ -38,7 +37,8 @@
 
 /**
  * struct pt_layout - the regions of an area
- * @first: the first page of each region; at [@nr] there is the number of pages
+ * @first: number of the first page of each region; @first[@nr] is the number of
+ *	pages
  * @nr: number of regions
  */
 struct pt_layout {
@@ -65,11 +65,11 @@ static inline u64 pt_region_size(const struct pt_layout *layout,
 }
 
 /**
- * pt_region_at - the region of a position
- * @layout: of the area
- * @position: any
+ * pt_region_at - find the region that contains a position
+ * @layout: the regions of the area
+ * @position: the position
  *
- * Return: its number
+ * Return: number of the region
  */
 static inline unsigned int pt_region_at(const struct pt_layout *layout,
 					u64 position)
@@ -89,10 +89,10 @@ static inline unsigned int pt_region_at(const struct pt_layout *layout,
 }
 
 /**
- * pt_offset_in - where in its region a position is
- * @layout: of the area
- * @region: of the position, from pt_region_at()
- * @position: any
+ * pt_offset_in - offset of a position in its region
+ * @layout: the regions of the area
+ * @region: from pt_region_at()
+ * @position: the position
  *
  * Return: bytes
  */
@@ -104,10 +104,11 @@ static inline u64 pt_offset_in(const struct pt_layout *layout,
 }
 
 /**
- * struct pt_marks - where hardware stops and interrupts
- * @stop: region at whose end it stops; it interrupts there as well
- * @intr: region at whose end it interrupts earlier; @stop if it does not
- * @stop_at: the position at which it stops
+ * struct pt_marks - where the hardware interrupts and stops
+ * @stop: it stops and interrupts at the end of this region
+ * @intr: it also interrupts at the end of this region, which comes first; @stop
+ *	if there is none
+ * @stop_at: position of the end of @stop
  */
 struct pt_marks {
 	unsigned int	stop;
@@ -116,15 +117,15 @@ struct pt_marks {
 };
 
 /**
- * pt_place_marks - decide where hardware stops and interrupts
- * @layout: of the area
- * @head: the position at which it begins
- * @room: perf_output_handle::size, bytes that may be written and leave one free:
- *	that one may be written too, if a region ends there
- * @wakeup: perf_output_handle::wakeup, the position that the reader waits for
+ * pt_place_marks - decide where the hardware interrupts and stops
+ * @layout: the regions of the area
+ * @head: position at which the hardware begins
+ * @room: perf_output_handle::size, which leaves one byte free. The hardware may
+ *	write that byte, too, if it is the last one of a region.
+ * @wakeup: perf_output_handle::wakeup, position at which to wake the reader
  * @marks: result
  *
- * Return: false if it cannot begin, for no end of a region is free
+ * Return: false if there is no room up to the end of a region
  */
 static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 				  u64 room, u64 wakeup, struct pt_marks *marks)
@@ -138,7 +139,7 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 		return false;
 	marks->stop = region ? region - 1 : last;
 
-	/* The last byte that the reader waits for, not earlier than the next. */
+	/* The byte whose region must interrupt at its end. */
 	byte = max(wakeup, head + 1) - 1;
 	region = pt_region_at(layout, byte);
 	end = byte - pt_offset_in(layout, region, byte) +
@@ -152,20 +153,20 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 }
 
 /**
- * pt_written - how much hardware has written
- * @layout: of the area
- * @head: the position at which it began
- * @now: the offset in the area at which it would go on
- * @marks: as it was told
- * @stopped: whether it came to where it stops: then it is still in that region, at
- *	its end (Intel SDM, "ToPA STOP")
+ * pt_written - number of bytes that the hardware has written
+ * @layout: the regions of the area
+ * @head: position at which the hardware began
+ * @now: offset in the area of the next byte
+ * @marks: from pt_place_marks()
+ * @stopped: the hardware has reached @marks->stop_at; it is then still in the
+ *	region with STOP, at its end (Intel SDM, "ToPA STOP")
  *
  * Return: bytes
  */
 static inline u64 pt_written(const struct pt_layout *layout, u64 head, u64 now,
 			     const struct pt_marks *marks, bool stopped)
 {
-	/* All of the area and nothing of it are the same offset. */
+	/* @now is the same for nothing and for all of the area. */
 	return stopped ? marks->stop_at - head :
 			 (now - head) & (pt_area_size(layout) - 1);
 }

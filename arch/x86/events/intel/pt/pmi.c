@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt of Processor Trace, a PMI: a region with INT is full, or nearly.
+ * The performance monitoring interrupt (PMI) of Processor Trace: a region whose
+ * ToPA entry has the INT bit is full, or nearly full.
  *
- * Hardware goes on meanwhile, so a second one may arrive before the first has
- * been handled, or when all has been read already; and one may be on its way
- * when tracing is switched off.
+ * The hardware goes on while the PMI is pending. So another one may follow
+ * before the first is handled, one may arrive when all data have been read, and
+ * one may arrive after tracing was switched off.
  */
 #include <linux/perf_event.h>
 
 #include "../../perf_event.h"
 #include "pt.h"
-
-/**
- * enum pt_pmi - what a PMI is about
- * @PT_PMI_STALE: nothing that is traced now
- * @PT_PMI_LATER: it comes in the middle of a change, after which it is handled
- * @PT_PMI_FULL: there is data, or no space any more
- */
-enum pt_pmi {
-	PT_PMI_STALE,
-	PT_PMI_LATER,
-	PT_PMI_FULL,
-};
-
-static enum pt_pmi pt_classify(struct pt *pt)
-{
-	struct pt_buffer *buf;
-
-	switch (READ_ONCE(pt->state)) {
-	case PT_IDLE:
-		return PT_PMI_STALE;
-	case PT_BUSY:
-		return PT_PMI_LATER;
-	default:
-		buf = perf_get_aux(&pt->handle);
-		/* Where newest data win, hardware goes round by itself. */
-		return buf && !buf->overwrite ? PT_PMI_FULL : PT_PMI_STALE;
-	}
-}
 
 /**
  * intel_pt_interrupt - handle a PMI of Processor Trace
@@ -47,16 +20,18 @@ static enum pt_pmi pt_classify(struct pt *pt)
 void intel_pt_interrupt(void)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
+	struct pt_buffer *buf;
 
-	switch (pt_classify(pt)) {
-	case PT_PMI_STALE:
-		break;
-	case PT_PMI_LATER:
-		WRITE_ONCE(pt->missed, true);
-		break;
-	case PT_PMI_FULL:
-		if (pt_take(pt) && pt_turn(pt))
-			pt_settle(pt);
-		break;
+	if (READ_ONCE(pt->state) == PT_BUSY) {
+		/* pt_leave_busy() of the interrupted code handles it. */
+		WRITE_ONCE(pt->pmi_pending, true);
+		return;
 	}
+
+	buf = perf_get_aux(&pt->handle);
+	/* In overwrite mode, the hardware wraps without help. */
+	if (!buf || buf->overwrite)
+		return;
+	if (pt_enter_busy(pt) && pt_restart(pt))
+		pt_leave_busy(pt);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel Processor Trace as a PMU.
+ * The PMU of Intel Processor Trace.
  */
+#define pr_fmt(fmt) "Intel PT: " fmt
+
 #include <linux/cpufeature.h>
 #include <linux/export.h>
 #include <linux/init.h>
@@ -15,13 +17,14 @@
 #include "pt.h"
 
 struct pt_pmu pt_pmu;
+DEFINE_PER_CPU(struct pt, pt_cpu);
 
-/* Change what the event of this CPU does, if it is this one. */
-static void pt_resettle(struct pt *pt, struct perf_event *trace)
+/* Let the hardware do what the event wants now, if it traces this event. */
+static void pt_apply(struct pt *pt, struct perf_event *trace)
 {
-	/* Who is at it already will see what the event wants. */
-	if (pt->handle.event == trace && pt_take(pt))
-		pt_settle(pt);
+	/* An interrupted change looks at aux_paused again before it ends. */
+	if (pt->handle.event == trace && pt_enter_busy(pt))
+		pt_leave_busy(pt);
 }
 
 static void pt_pmu_start(struct perf_event *trace, int flags)
@@ -30,16 +33,16 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 	struct hw_perf_event *hw = &trace->hw;
 	bool open = !(hw->state & PERF_HES_UPTODATE);
 
-	/* hw_perf_event::aux_paused says what is wanted. */
+	/* The caller has cleared hw_perf_event::aux_paused. */
 	if (flags & PERF_EF_RESUME) {
-		pt_resettle(pt, trace);
+		pt_apply(pt, trace);
 		return;
 	}
 
-	/* Stopped without an update, it has its transaction still. */
+	/* Stopped without PERF_EF_UPDATE: its transaction is still open. */
 	if (open) {
 		hw->state = 0;
-		pt_resettle(pt, trace);
+		pt_apply(pt, trace);
 		return;
 	}
 
@@ -47,7 +50,7 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 		perf_event_addr_filters_sync(trace);
 	hw->state = 0;
 	if (pt_begin(pt, trace))
-		pt_settle(pt);
+		pt_leave_busy(pt);
 	else
 		hw->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
@@ -55,43 +58,54 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 static void pt_pmu_stop(struct perf_event *trace, int flags)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
+	struct hw_perf_event *hw = &trace->hw;
 	struct pt_buffer *buf;
 
+	/* The caller has set hw_perf_event::aux_paused. */
 	if (flags & PERF_EF_PAUSE) {
-		pt_resettle(pt, trace);
+		pt_apply(pt, trace);
 		return;
 	}
 
-	trace->hw.state |= PERF_HES_STOPPED;
-	/* Without a transaction all that it wrote has been told already. */
-	if (pt->handle.event != trace || !pt_take(pt))
+	/*
+	 * A PMI may end the transaction and set STOPPED and UPTODATE. If the PMI
+	 * interrupts this assignment, its UPTODATE is lost. So UPTODATE is set
+	 * below if no transaction is open.
+	 */
+	hw->state |= PERF_HES_STOPPED;
+	if (pt->handle.event != trace || !pt_enter_busy(pt)) {
+		if (!pt->handle.event)
+			hw->state |= PERF_HES_UPTODATE;
 		return;
+	}
 
-	/* In overwrite mode it may be sampled until it is stopped for good. */
+	/* In overwrite mode, samples may be taken until the final stop. */
 	buf = perf_get_aux(&pt->handle);
 	if (!(flags & PERF_EF_UPDATE) && buf->overwrite) {
-		pt_settle(pt);
+		pt_leave_busy(pt);
 		return;
 	}
 	pt_end(pt);
-	trace->hw.state |= PERF_HES_UPTODATE;
+	hw->state |= PERF_HES_UPTODATE;
 }
 
 static int pt_pmu_add(struct perf_event *trace, int flags)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
+	struct hw_perf_event *hw = &trace->hw;
 
-	if (pt->lacking)
-		return -ENODEV;
-	/* Events are exclusive, so perf has no other here; it would be forgotten. */
+	/* A safeguard: the PMU is exclusive, so perf has no other event here. */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;
 
-	trace->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	hw->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (!(flags & PERF_EF_START))
 		return 0;
 	pt_pmu_start(trace, 0);
-	return trace->hw.state & PERF_HES_STOPPED ? -EINVAL : 0;
+	/* An error would let perf try again at each tick. */
+	if (pt->unusable)
+		return 0;
+	return hw->state & PERF_HES_STOPPED ? -EINVAL : 0;
 }
 
 static void pt_pmu_del(struct perf_event *trace, int flags)
@@ -99,27 +113,24 @@ static void pt_pmu_del(struct perf_event *trace, int flags)
 	pt_pmu_stop(trace, PERF_EF_UPDATE);
 }
 
-/*
- * Nothing is counted. But in a trace that nothing ever stops, who reads it may be
- * the first who finds that it has ended.
- */
+/* Nothing is counted, but a reader should learn of an output error. */
 static void pt_pmu_read(struct perf_event *trace)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 
 	if (pt->handle.event == trace)
-		pt_look(pt);
+		pt_poll_error(pt);
 }
 
 /**
- * pt_pmu_snapshot - pmu::snapshot_aux(): copy the newest data to a sample
+ * pt_pmu_snapshot - pmu::snapshot_aux(): copy the newest data into a sample
  * @trace: the event
  * @record: the sample
- * @size: bytes
+ * @size: number of bytes
  *
- * Context: NMI possibly, on the CPU of the event.
+ * Context: on the CPU of the event, possibly in NMI.
  *
- * Return: bytes copied; 0 if the trace is being changed by who was interrupted
+ * Return: number of bytes copied; 0 if this NMI interrupted a change of the trace
  */
 static long pt_pmu_snapshot(struct perf_event *trace,
 			    struct perf_output_handle *record,
@@ -129,21 +140,21 @@ static long pt_pmu_snapshot(struct perf_event *trace,
 	long copied = 0;
 	u64 head;
 
-	if (pt->handle.event != trace || !pt_take(pt))
+	if (pt->handle.event != trace || !pt_enter_busy(pt))
 		return 0;
 
 	head = pt_read_head(pt);
-	/* Modulo the size of the area, which is a power of two. */
+	/* perf_output_copy_aux() takes positions modulo the size of the area. */
 	copied = perf_output_copy_aux(&pt->handle, record, head - size, head);
-	pt_check(pt);
-	pt_settle(pt);
+	pt_check_error(pt);
+	pt_leave_busy(pt);
 	return copied;
 }
 
 static void pt_pmu_destroy(struct perf_event *trace)
 {
+	pt_watch_put();
 	pt_filters_free(trace);
-	pt_process_clear(trace);
 	x86_del_exclusive(x86_lbr_exclusive_pt);
 }
 
@@ -154,51 +165,51 @@ static int pt_pmu_init(struct perf_event *trace)
 
 	if (pt_pmu.pmu.type != attr->type)
 		return ret;
-	if (trace->cpu >= 0 && per_cpu(pt_cpu, trace->cpu).lacking)
+	/* A task that has the event may fork while the CPU comes online. */
+	if (!trace->parent && trace->cpu >= 0 &&
+	    per_cpu(pt_cpu, trace->cpu).unusable)
 		return -ENODEV;
 
 	ret = pt_config_check(attr->config, &pt_pmu.caps,
 			      pt_pmu.quirks & PT_QUIRK_ALWAYS_BRANCHES);
 	if (ret)
 		return ret;
-	/* IA32_RTIT_CTL; TraceEn is set from the first start on. */
+	/* IA32_RTIT_CTL; TraceEn is set when the event has started once. */
 	trace->hw.aux_config = pt_config_ctl(attr->config, !attr->exclude_user,
 					     !attr->exclude_kernel);
 
 	if (x86_add_exclusive(x86_lbr_exclusive_pt))
 		return -EBUSY;
 	ret = pt_filters_alloc(trace);
-	if (!ret)
-		ret = pt_process_set(trace);
 	if (ret) {
-		pt_filters_free(trace);
 		x86_del_exclusive(x86_lbr_exclusive_pt);
 		return ret;
 	}
+	pt_watch_get();
 	trace->destroy = pt_pmu_destroy;
 	return 0;
 }
 
 /**
- * intel_pt_validate_cap - a capability out of CPUID leaf 14H
- * @caps: PT_CPUID_LEAVES times EAX, EBX, ECX and EDX
- * @cap: which
+ * intel_pt_validate_cap - get a capability from the words of CPUID leaf 14H
+ * @caps: EAX, EBX, ECX and EDX of each of the PT_CPUID_LEAVES sub-leaves
+ * @cap: the capability
  *
- * Return: its value
+ * Return: the value of the field
  */
 u32 intel_pt_validate_cap(u32 *caps, enum pt_capabilities cap)
 {
-	/* struct pt_caps has nothing else. */
+	/* struct pt_caps contains nothing but these words. */
 	static_assert(sizeof(struct pt_caps) == PT_CPUID_WORDS * sizeof(u32));
 	return pt_caps_get((const struct pt_caps *)caps, cap);
 }
 EXPORT_SYMBOL_GPL(intel_pt_validate_cap);
 
 /**
- * intel_pt_validate_hw_cap - a capability of this machine
- * @cap: which
+ * intel_pt_validate_hw_cap - get a capability of this machine
+ * @cap: the capability
  *
- * Return: its value, of what all CPUs have in common
+ * Return: the value that all CPUs have in common
  */
 u32 intel_pt_validate_hw_cap(enum pt_capabilities cap)
 {
@@ -207,17 +218,17 @@ u32 intel_pt_validate_hw_cap(enum pt_capabilities cap)
 EXPORT_SYMBOL_GPL(intel_pt_validate_hw_cap);
 
 /**
- * is_intel_pt_event - whether an event is a trace of this PMU
- * @trace: any
+ * is_intel_pt_event - check whether an event belongs to this PMU
+ * @trace: any event
  *
- * Return: not 0 if it is
+ * Return: 1 or 0
  */
 int is_intel_pt_event(struct perf_event *trace)
 {
 	return trace->pmu == &pt_pmu.pmu;
 }
 
-/* How areas are allocated: in one piece, where hardware cannot use more. */
+/* Hardware that cannot use several regions needs a contiguous area. */
 static int pt_area_capabilities(void)
 {
 	if (pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output) &&
@@ -237,17 +248,11 @@ static int __init pt_init(void)
 	if (ret)
 		return ret;
 
-	if (!pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output) &&
-	    !pt_caps_get(&pt_pmu.caps, PT_CAP_single_range_output)) {
-		pr_warn("Intel PT: no output to memory on these CPUs\n");
-		return -ENODEV;
-	}
-
 	pt_sysfs_init();
 	pt_pmu.pmu = (struct pmu) {
 		.capabilities	= PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE |
 				  PERF_PMU_CAP_AUX_PAUSE |
-				  PERF_PMU_CAP_AUX_HUGE |
+				  PERF_PMU_CAP_AUX_ANY_SIZE |
 				  pt_area_capabilities(),
 		.attr_groups	= pt_attr_groups,
 		.task_ctx_nr	= perf_sw_context,
@@ -262,8 +267,11 @@ static int __init pt_init(void)
 		.snapshot_aux	= pt_pmu_snapshot,
 		.addr_filters_validate = pt_filters_validate,
 		.addr_filters_sync = pt_filters_sync,
-		.nr_addr_filters = pt_filters_most(),
+		.nr_addr_filters = pt_filters_max(),
 	};
-	return perf_pmu_register(&pt_pmu.pmu, "intel_pt", -1);
+	ret = perf_pmu_register(&pt_pmu.pmu, "intel_pt", -1);
+	if (ret)
+		pt_cpu_exit();
+	return ret;
 }
 arch_initcall(pt_init);

@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /**
- * DOC: the state of Processor Trace on a CPU
+ * DOC: state of Intel Processor Trace on a CPU
  *
- * A trace is an AUX transaction that is open while its event runs. What the
- * hardware of a CPU does, is in struct pt and is changed by that CPU alone, with
- * interrupts off. Among those who change it are NMIs: the PMI, and overflows of
- * other events, which take samples, pause and resume::
+ * While an event runs, an AUX transaction is open, unless the area is full. struct
+ * pt holds what the hardware of one CPU does. Only that CPU changes it, with
+ * interrupts off or in an NMI: the PMI of Processor Trace, and overflows of
+ * other events, which take samples or pause and resume the trace::
  *
- *              start                     settle, event wants to run
+ *            pt_begin()                 pt_leave_busy(), event runs
  *   IDLE --------------------> BUSY -----------------------------> TRACING
  *    ^                        | ^ ^                                   |
- *    |  stop, or area is full | | +-----------------------------------+
- *    +------------------------+ |      take: stop, PMI, sample, pause
+ *    |  pt_end(), area full   | | +-----------------------------------+
+ *    +------------------------+ |            pt_enter_busy()
  *                               |
- *                               |        settle, event is paused
- *                               +------> HELD ------+ (and the same back
- *                               |                   |  from BUSY)
+ *                               |   pt_leave_busy(), event is paused
+ *                               +------> PAUSED ----+ (both ways)
+ *                               |                   |
  *                               +-------------------+
- *                                  take: stop, PMI, sample, resume
+ *                                  pt_enter_busy()
  *
  * IDLE
- *   no transaction is open
+ *   No transaction is open.
  * BUSY
- *   somebody changes something; an NMI that finds it so leaves all as it is.
- *   A PMI leaves a note, pt::missed; a pause or a resume has changed what the
- *   event wants: settling looks at both, after it has left BUSY.
+ *   The trace is being changed and TraceEn is clear. An NMI that finds this state
+ *   changes nothing but two variables: a PMI sets pt::pmi_pending; a pause or
+ *   resume has changed hw_perf_event::aux_paused. pt_leave_busy() looks at both
+ *   again after it has left BUSY. The NMI that stops a crashed kernel changes more;
+ *   the interrupted code never continues.
  * TRACING
- *   TraceEn is set, hardware writes
- * HELD
- *   a transaction is open, TraceEn is clear: the event is paused, or stopped
- *   without an update, or VMX does not permit it
+ *   TraceEn is set.
+ * PAUSED
+ *   A transaction is open and TraceEn is clear: the event is paused, or was
+ *   stopped without PERF_EF_UPDATE, or VMX operation does not permit tracing.
  *
- * Into BUSY lead pt_begin() and pt_take(), out of it pt_settle() and, to IDLE,
- * pt_end() and what finds no room: pt_begin(), pt_turn(). pt_enter() is the only
- * place that writes pt::state.
+ * pt_set_state() is the only function that writes pt::state.
  *
  * Barriers:
  *
  * PT_STATE
- *   pt::state, and what it stands for: between a CPU and its own NMIs, so
- *   barrier() is enough
+ *   Orders pt::state and the data it stands for, between a CPU and NMIs on the
+ *   same CPU. barrier() is enough.
  * PT_DATA
- *   hardware's data, which clearing TraceEn flushes, before aux_head: the wmb()
- *   of pt_read_head(); partner is AUX_HEAD of kernel/events/aux
+ *   Clearing TraceEn flushes the hardware's data (SDM, "Disabling Packet
+ *   Generation"); the wmb() in pt_read_head() orders them before aux_head. The
+ *   partner is AUX_HEAD in kernel/events/aux.
  */
 #ifndef _INTEL_PT_H
 #define _INTEL_PT_H
 
+#include <linux/err.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 
 #include "caps.h"
 #include "layout.h"
@@ -56,9 +59,9 @@
 
 /**
  * struct pt_filters - IP ranges of an event
- * @a: first address of each
- * @b: last address of each
- * @ctl: ADDRn_CFG of IA32_RTIT_CTL
+ * @a: first address of each range
+ * @b: last address of each range
+ * @ctl: the ADDRn_CFG fields of IA32_RTIT_CTL
  * @nr: number of ranges
  */
 struct pt_filters {
@@ -69,23 +72,27 @@ struct pt_filters {
 };
 
 /**
- * struct pt_buffer - an AUX area as hardware sees it
- * @layout: (S) its regions
- * @pages: (S) addresses of its pages
- * @tables: (S) ToPA tables, linked to a ring by their last entries; one that is
- *	rewritten where a table can have but one region; none for a single range
+ * struct pt_buffer - hardware's view of an AUX area
+ * @layout: (S) the regions of the area
+ * @pages: (S) kernel address of each page
+ * @tables: (S) ToPA tables, each linked to the next, the last to the first; a
+ *	single table that is rewritten if tables have only one region; NULL for a
+ *	single range
  * @nr_tables: (S) number of tables
- * @per_table: (S) regions that a table has
- * @overwrite: (S) newest data win
+ * @per_table: (S) number of regions in a table
+ * @overwrite: (S) the area is in overwrite mode
  * @head: (T) position at which the transaction began
- * @region: (T) where hardware is
- * @offset: (T) in the region
- * @marks: (T) where hardware stops; in tables of many regions they are set there
- * @marked: (T) @marks are in the tables
- * @psb_due: (T) what is written next begins with PSB, whoever's event, on whichever
- *	CPU: it may come after a loss
+ * @region: (T) region in which the hardware is
+ * @offset: (T) offset in that region
+ * @marks: (T) where the hardware interrupts and stops
+ * @marked: (T) @marks are set in the tables
+ * @psb_due: (T) the stream may have a gap here, so the next start must begin with
+ *	a PSB, on whichever CPU
+ * @failed: an output error of this trace was found on a CPU after it had left
+ *	that CPU; set by that CPU, cleared by the transaction that reports it
+ * @rcu: delays freeing until no CPU can set @failed
  *
- * (S) constant from pmu::setup_aux() on. (T) belongs to the open transaction.
+ * (S) constant after pmu::setup_aux(). (T) owned by the open transaction.
  */
 struct pt_buffer {
 	struct pt_layout	layout;
@@ -101,38 +108,40 @@ struct pt_buffer {
 	struct pt_marks		marks;
 	bool			marked;
 	bool			psb_due;
+
+	bool			failed;
+	struct rcu_head		rcu;
 };
 
 /**
- * enum pt_state - what Processor Trace does on a CPU; see above
- * @PT_IDLE: nothing
- * @PT_BUSY: somebody is changing it
- * @PT_TRACING: it traces
- * @PT_HELD: it would trace, if it were let
+ * enum pt_state - what Processor Trace does on a CPU; see the diagram above
+ * @PT_IDLE: no transaction is open
+ * @PT_BUSY: the trace is being changed
+ * @PT_TRACING: TraceEn is set
+ * @PT_PAUSED: a transaction is open, TraceEn is clear
  */
 enum pt_state {
 	PT_IDLE,
 	PT_BUSY,
 	PT_TRACING,
-	PT_HELD,
+	PT_PAUSED,
 };
 
 /**
- * struct pt_msrs - what the registers of a CPU hold
+ * struct pt_msrs - contents of a CPU's registers
  * @ctl: IA32_RTIT_CTL
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- * @cr3: IA32_RTIT_CR3_MATCH
  * @a: IA32_RTIT_ADDRn_A
  * @b: IA32_RTIT_ADDRn_B
  *
- * Nobody else writes them: so nothing is written that they already hold.
+ * Only this driver writes them. It does not write a value that a register
+ * already holds.
  */
 struct pt_msrs {
 	u64	ctl;
 	u64	base;
 	u64	ptrs;
-	u64	cr3;
 	u64	a[PT_MAX_RANGES];
 	u64	b[PT_MAX_RANGES];
 };
@@ -140,43 +149,44 @@ struct pt_msrs {
 /**
  * struct pt - Processor Trace of a CPU
  * @handle: the open transaction; its event is NULL if there is none
- * @state: what hardware does
- * @missed: a PMI came while it was BUSY
- * @vmx: TraceEn must not be set: the CPU is in VMX operation, in which it cannot
- *	trace
- * @lacking: it cannot do what the others can, or this is not known yet; it is not
- *	used
- * @looked: jiffies when IA32_RTIT_STATUS was last known
- * @unlooked: the area of the trace after which it was not looked at, if any; it is
- *	compared only, for it may be gone; one in its place is taken for it
- * @resume: the event that traced when the machine went to sleep
- * @msr: what the registers hold
+ * @state: see enum pt_state
+ * @pmi_pending: a PMI arrived while the state was BUSY
+ * @vmx: the CPU is in VMX operation and cannot trace there, so TraceEn must not
+ *	be set
+ * @unusable: events do not trace on this CPU, because its capabilities are not
+ *	known yet or less than those of the others, or because it is about to
+ *	leave this kernel
+ * @status_read: jiffies when the driver last knew IA32_RTIT_STATUS
+ * @status_owner: (X) the area whose trace ended here without a read of
+ *	IA32_RTIT_STATUS, or NULL. If the register shows an error, it is that
+ *	trace's. Set by this CPU; pt_free_aux() makes it PT_OWNER_GONE.
+ * @suspended: the event that was traced when the machine was suspended
+ * @msr: contents of the registers
  *
- * All by the CPU itself, with interrupts off; but for @lacking and for @msr
- * when it comes online.
+ * Owned by the CPU, with interrupts off. Other CPUs read and write (X), read @state
+ * and @unusable, and initialize @unusable and @msr before the CPU comes online.
  */
 struct pt {
 	struct perf_output_handle	handle;
 	enum pt_state			state;
-	bool				missed;
+	bool				pmi_pending;
 	bool				vmx;
-	bool				lacking;
-	unsigned long			looked;
-	const struct pt_buffer		*unlooked;
-	struct perf_event		*resume;
+	bool				unusable;
+	unsigned long			status_read;
+	struct pt_buffer		*status_owner;
+	struct perf_event		*suspended;
 	struct pt_msrs			msr;
 };
 
 /**
  * struct pt_pmu - Processor Trace of the machine
- * @pmu: as perf sees it
- * @caps: what all CPUs have in common
+ * @pmu: the PMU
+ * @caps: the capabilities that all CPUs have in common
  * @quirks: PT_QUIRK_*
- * @vmx: it can trace in VMX operation
- * @max_nonturbo_ratio: of the processor's clock to the bus's
- * @tsc_art_num: TSC's ticks for each @tsc_art_den ticks of the always running
- *	timer; 0: not known
- * @tsc_art_den: see @tsc_art_num
+ * @vmx: the CPUs can trace in VMX operation
+ * @max_nonturbo_ratio: ratio of the maximum non-turbo frequency to the bus clock
+ * @tsc_art_num: numerator of the ratio of TSC to ART (CPUID leaf 15H), or 0
+ * @tsc_art_den: denominator of that ratio
  *
  * Constant after initialization.
  */
@@ -190,8 +200,18 @@ struct pt_pmu {
 	u32		tsc_art_den;
 };
 
-/* Tracing without BranchEn is a #GP. */
+/* TraceEn without BranchEn is a #GP. */
 #define PT_QUIRK_ALWAYS_BRANCHES	BIT(0)
+
+/*
+ * hw_perf_event::flags: the event has not traced since a record reported a gap, for
+ * example because it was scheduled in on an unusable CPU. Further records would say
+ * nothing new.
+ */
+#define PT_EVENT_GAP			BIT(0)
+
+/* pt::status_owner: IA32_RTIT_STATUS was not read, and the area was freed. */
+#define PT_OWNER_GONE			((struct pt_buffer *)ERR_PTR(-ENOENT))
 
 extern struct pt_pmu pt_pmu;
 DECLARE_PER_CPU(struct pt, pt_cpu);
@@ -202,38 +222,40 @@ void pt_sysfs_init(void);
 
 /* cpu.c */
 int pt_cpu_init(void);
+void pt_cpu_exit(void);
+
+/* watch.c */
+void pt_watch_get(void);
+void pt_watch_put(void);
 
 /* buffer.c */
 void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 		   bool overwrite);
 void pt_free_aux(void *area);
-bool pt_aim(struct pt_buffer *buf, const struct perf_output_handle *handle);
+bool pt_set_output(struct pt_buffer *buf,
+		   const struct perf_output_handle *handle);
 u64 pt_output_base(const struct pt_buffer *buf);
 u64 pt_output_ptrs(const struct pt_buffer *buf);
 void pt_locate(struct pt_buffer *buf, u64 base, u64 ptrs);
 
 /* filter.c */
-unsigned int pt_filters_most(void);
+unsigned int pt_filters_max(void);
 int pt_filters_alloc(struct perf_event *event);
 void pt_filters_free(struct perf_event *event);
 int pt_filters_validate(struct list_head *filters);
 void pt_filters_sync(struct perf_event *event);
 
-/* process.c */
-int pt_process_set(struct perf_event *event);
-void pt_process_clear(struct perf_event *event);
-u64 pt_process_cr3(const struct perf_event *event);
-
 /* run.c */
-bool pt_take(struct pt *pt);
-void pt_settle(struct pt *pt);
-bool pt_turn(struct pt *pt);
+bool pt_enter_busy(struct pt *pt);
+void pt_leave_busy(struct pt *pt);
 bool pt_begin(struct pt *pt, struct perf_event *event);
+bool pt_restart(struct pt *pt);
 void pt_end(struct pt *pt);
 u64 pt_read_head(struct pt *pt);
-void pt_check(struct pt *pt);
-void pt_look(struct pt *pt);
-void pt_kill(struct pt *pt);
-void pt_forget(struct pt *pt);
+void pt_check_error(struct pt *pt);
+void pt_poll_error(struct pt *pt);
+void pt_flush_status(struct pt *pt);
+void pt_stop_for_good(struct pt *pt);
+void pt_reset_state(struct pt *pt);
 
 #endif /* _INTEL_PT_H */

@@ -11,12 +11,12 @@
 #include <linux/types.h>
 
 /*
- * IA32_RTIT_OUTPUT_MASK_PTRS: where the next byte goes. In a single range the
- * lower half is the size of the range less one.
+ * IA32_RTIT_OUTPUT_MASK_PTRS: position of the next byte. For a single range, the
+ * lower half is the size of the range minus one.
  */
 #define RTIT_PTRS_ONES		GENMASK_ULL(6, 0)	/* always set */
-#define RTIT_PTRS_ENTRY		GENMASK_ULL(31, 7)	/* of the ToPA table */
-#define RTIT_PTRS_RANGE		GENMASK_ULL(31, 0)	/* without ToPA */
+#define RTIT_PTRS_ENTRY		GENMASK_ULL(31, 7)	/* in the ToPA table */
+#define RTIT_PTRS_RANGE		GENMASK_ULL(31, 0)	/* single range */
 #define RTIT_PTRS_OFFSET	GENMASK_ULL(63, 32)	/* in the region */
 
 /* IA32_RTIT_CTL.ADDRn_CFG */
@@ -24,21 +24,21 @@
 #define RTIT_ADDR_STOP		2
 #define RTIT_ADDR_CFG_BITS	4
 
-/* An entry of a table of physical addresses, ToPA */
+/* Entry of a table of physical addresses (ToPA) */
 #define TOPA_END		BIT_ULL(0)	/* link to a table */
 #define TOPA_INT		BIT_ULL(2)
 #define TOPA_STOP		BIT_ULL(4)
-#define TOPA_ORDER		GENMASK_ULL(9, 6)	/* region: 4 KiB << order */
+#define TOPA_ORDER		GENMASK_ULL(9, 6)	/* size: 4 KiB << order */
 #define TOPA_ADDRESS		GENMASK_ULL(51, 12)
 #define TOPA_REGION_SHIFT	12
 #define TOPA_MAX_ORDER		15
 
-/* Entries that a table of a page holds, the last of them a link */
+/* Number of entries in a table of one page; the last one is a link */
 #define TOPA_TABLE_ENTRIES	512
 
 /*
- * Processors whose tables have but one region interrupt when that many bytes,
- * or fewer, are left of it.
+ * Processors whose tables have one region interrupt when this many bytes, or
+ * fewer, are left in it (Intel SDM, "Single-Entry ToPA").
  */
 #define TOPA_EARLY_INT		512
 

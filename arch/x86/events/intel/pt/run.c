@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What hardware does on this CPU: the one place that changes it. pt.h draws the
- * states.
+ * The run state of Processor Trace on a CPU; pt.h has the diagram. Only this file
+ * starts and stops the hardware.
  *
- * Access to these registers is most of what tracing costs at a task switch. So
- * nothing is written that a register already holds, and nothing is read that is
- * known: of a task that comes back to its CPU, TraceEn is cleared and set, and
- * one register is read, or two where the area has several tables.
+ * Register accesses are most of what a task switch costs when the task is
+ * traced. So a register is not written if it already holds the value, and not
+ * read if its value is known. If a task returns to the CPU that it left, TraceEn
+ * is cleared and set, and one register is read; two if its area has several
+ * tables.
  */
+#define pr_fmt(fmt) "Intel PT: " fmt
+
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/smp.h>
 
 #include <asm/msr.h>
 
 #include "pt.h"
 
-static void pt_enter(struct pt *pt, enum pt_state state)
+static void pt_set_state(struct pt *pt, enum pt_state state)
 {
 	/* PT_STATE */
 	barrier();
@@ -32,35 +37,35 @@ static void pt_write(u32 msr, u64 value, u64 *holds)
 	wrmsrl(msr, value);
 }
 
-static void pt_switch_off(struct pt *pt)
+static void pt_disable(struct pt *pt)
 {
 	pt_write(MSR_IA32_RTIT_CTL, pt->msr.ctl & ~RTIT_CTL_TRACEEN,
 		 &pt->msr.ctl);
 }
 
 /**
- * pt_take - become the one who changes things; tracing is off then
+ * pt_enter_busy - stop the hardware in order to change the trace
  * @pt: of this CPU
  *
  * Context: interrupts off, or NMI.
  *
- * Return: false if no transaction is open, or somebody else is at it, whom we
- * have interrupted
+ * Return: true if the state is BUSY now; false if no transaction is open, or the
+ * caller is an NMI that interrupted another change
  */
-bool pt_take(struct pt *pt)
+bool pt_enter_busy(struct pt *pt)
 {
 	enum pt_state state = READ_ONCE(pt->state);
 
-	if (state != PT_TRACING && state != PT_HELD)
+	if (state != PT_TRACING && state != PT_PAUSED)
 		return false;
 
-	pt_enter(pt, PT_BUSY);
-	/* A PMI that came before this may have found the area full. */
+	pt_set_state(pt, PT_BUSY);
+	/* A PMI before this may have found the area full and ended the trace. */
 	if (!pt->handle.event) {
-		pt_enter(pt, PT_IDLE);
+		pt_set_state(pt, PT_IDLE);
 		return false;
 	}
-	pt_switch_off(pt);
+	pt_disable(pt);
 	return true;
 }
 
@@ -70,116 +75,179 @@ static bool pt_wants_to_run(const struct pt *pt, const struct perf_event *event)
 	       !(event->hw.state & PERF_HES_STOPPED);
 }
 
-/* Do as the event wants; whether all was done when it was over. */
-static bool pt_release(struct pt *pt)
+/*
+ * Start the hardware if the event wants that, and leave BUSY. If @final, a pause or
+ * resume before BUSY was left is undone.
+ *
+ * Return: false if there is something to do: a PMI is pending, or the event was
+ * paused or resumed
+ */
+static bool pt_try_leave_busy(struct pt *pt, bool final)
 {
-	const struct perf_event *event = pt->handle.event;
+	struct perf_event *event = pt->handle.event;
 	bool run = pt_wants_to_run(pt, event);
 
 	if (run)
 		pt_write(MSR_IA32_RTIT_CTL, event->hw.aux_config, &pt->msr.ctl);
-	pt_enter(pt, run ? PT_TRACING : PT_HELD);
+	pt_set_state(pt, run ? PT_TRACING : PT_PAUSED);
 
-	/* Who found it BUSY until here, changed nothing but these. */
-	return !READ_ONCE(pt->missed) && run == pt_wants_to_run(pt, event);
+	/* An NMI during BUSY changed nothing but pmi_pending and aux_paused. */
+	if (READ_ONCE(pt->pmi_pending))
+		return false;
+	if (run == pt_wants_to_run(pt, event))
+		return true;
+	if (!final || READ_ONCE(event->hw.aux_paused) != run)
+		return false;
+	/* What the hardware does now, so that the next pause or resume is a change */
+	WRITE_ONCE(event->hw.aux_paused, !run);
+	return true;
 }
 
-/* A PMI came meanwhile: it is about what is in the area, unless that goes round. */
-static bool pt_make_good(struct pt *pt)
+/*
+ * A PMI arrived while BUSY. In full-trace mode data may be waiting, so end the
+ * transaction and begin the next one; overwrite mode ignores PMIs.
+ *
+ * Return: false if the area is full; the state is IDLE then
+ */
+static bool pt_handle_pending_pmi(struct pt *pt)
 {
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
 
-	WRITE_ONCE(pt->missed, false);
-	return buf->overwrite || pt_turn(pt);
+	WRITE_ONCE(pt->pmi_pending, false);
+	return buf->overwrite || pt_restart(pt);
 }
 
+/*
+ * How often a change is repeated because the event was paused or resumed meanwhile.
+ * NMIs do not need as many. A tracepoint of wrmsrl() would go on for ever if its
+ * overflow pauses a trace that starts and resumes a trace that stops.
+ */
+#define PT_REPEATS_MAX	16
+
 /**
- * pt_settle - end what pt_take() or pt_begin() began: trace, if the event wants
- * @pt: of this CPU, BUSY
+ * pt_leave_busy - complete a change; start the hardware if the event wants that
+ * @pt: of this CPU, BUSY, with an open transaction
+ *
+ * Also does what NMIs asked for while BUSY; but see PT_REPEATS_MAX. On return, the
+ * state is TRACING or PAUSED; or IDLE, without a transaction, if a PMI found the
+ * area full.
  *
  * Context: interrupts off, or NMI.
  */
-void pt_settle(struct pt *pt)
+void pt_leave_busy(struct pt *pt)
 {
-	while (!pt_release(pt)) {
-		if (!pt_take(pt))
+	unsigned int repeats = 0;
+
+	while (!pt_try_leave_busy(pt, repeats >= PT_REPEATS_MAX)) {
+		if (!pt_enter_busy(pt))
 			return;
-		if (READ_ONCE(pt->missed) && !pt_make_good(pt))
+		if (!READ_ONCE(pt->pmi_pending))
+			repeats++;
+		else if (!pt_handle_pending_pmi(pt))
 			return;
 	}
 }
 
-/* Bits of hw_perf_event::aux_config that come and go with area and filters. */
-#define PT_CTL_LOADED	(RTIT_CTL_TRACEEN | RTIT_CTL_TOPA | RTIT_CTL_ADDR0 | \
-			 RTIT_CTL_ADDR1 | RTIT_CTL_ADDR2 | RTIT_CTL_ADDR3)
-
 /*
- * The area of a trace that an error has ended when nobody looked any more: found
- * when the next one began on that CPU. It is compared, and never followed; of
- * several at a time the last is told.
+ * The trace has a gap. Deferred, because the caller may hold the lock of a run
+ * queue, which waking up the console's waiters takes.
  */
-static const struct pt_buffer *pt_failed;
-
-/*
- * Nobody has looked how the last trace on this CPU ended, and from here on the
- * status is another one's, or cleared.
- */
-static void pt_look_back(struct pt *pt)
+static void pt_warn_error(void)
 {
-	const struct pt_buffer *last = pt->unlooked;
+	static const char text[] = KERN_WARNING pr_fmt("CPU %d: output error\n");
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
+
+	if (__ratelimit(&limit))
+		printk_deferred(text, smp_processor_id());
+}
+
+/*
+ * STATUS was not read after the previous trace on this CPU. Read it before it is
+ * attributed to the trace that begins, or cleared.
+ */
+static void pt_check_previous(struct pt *pt, struct pt_buffer *previous)
+{
 	u64 status;
 
-	pt->looked = jiffies;
+	pt->status_read = jiffies;
 	rdmsrl(MSR_IA32_RTIT_STATUS, status);
 	if (!(status & RTIT_STATUS_ERROR))
 		return;
 
-	pr_warn_ratelimited("Intel PT: output error of an earlier trace\n");
+	pt_warn_error();
 	wrmsrl(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
-	WRITE_ONCE(pt_failed, last);
+	/* pt_free_aux() frees the buffer by RCU. */
+	if (previous != PT_OWNER_GONE)
+		WRITE_ONCE(previous->failed, true);
 }
 
-/* What has to be known of the status before a trace begins, and to be told. */
+/**
+ * pt_flush_status - read STATUS if a trace has ended here without such a read
+ * @pt: of this CPU, IDLE
+ *
+ * Context: interrupts off.
+ */
+void pt_flush_status(struct pt *pt)
+{
+	struct pt_buffer *previous = READ_ONCE(pt->status_owner);
+
+	if (!previous)
+		return;
+	pt_check_previous(pt, previous);
+	WRITE_ONCE(pt->status_owner, NULL);
+}
+
+/* Prepare STATUS for a trace that begins or continues on this CPU. */
 static void pt_load_status(struct pt *pt, struct pt_buffer *buf)
 {
-	/* To begin with PSB is to clear the status. */
-	if (pt->unlooked && (pt->unlooked != buf || buf->psb_due))
-		pt_look_back(pt);
-	if (READ_ONCE(pt_failed) == buf) {
-		WRITE_ONCE(pt_failed, NULL);
+	struct pt_buffer *previous = READ_ONCE(pt->status_owner);
+
+	if (previous && (previous != buf || buf->psb_due))
+		pt_check_previous(pt, previous);
+	if (READ_ONCE(buf->failed)) {
+		WRITE_ONCE(buf->failed, false);
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
 		buf->psb_due = true;
 	}
-	/* Where packets are counted from 0, the first is PSB. */
+	/* The hardware begins with a PSB if PacketByteCnt is 0. */
 	if (buf->psb_due) {
 		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
-		pt->looked = jiffies;
+		pt->status_read = jiffies;
 		buf->psb_due = false;
 	}
 }
 
-/* Load the registers that say where to write, and what to trace. */
+static void pt_load_filters(struct pt *pt, const struct pt_filters *filters)
+{
+	unsigned int i;
+
+	for (i = 0; i < filters->nr; i++) {
+		pt_write(MSR_IA32_RTIT_ADDR0_A + 2 * i, filters->a[i],
+			 &pt->msr.a[i]);
+		pt_write(MSR_IA32_RTIT_ADDR0_B + 2 * i, filters->b[i],
+			 &pt->msr.b[i]);
+	}
+}
+
+/* Bits of hw_perf_event::aux_config that pt_load() sets, not the user */
+#define PT_CTL_LOADED	(RTIT_CTL_TRACEEN | RTIT_CTL_TOPA | RTIT_CTL_ADDR0 | \
+			 RTIT_CTL_ADDR1 | RTIT_CTL_ADDR2 | RTIT_CTL_ADDR3)
+
+/* Load all registers but CTL, and compute CTL. */
 static void pt_load(struct pt *pt, struct pt_buffer *buf,
 		    struct perf_event *event)
 {
 	const struct pt_filters *filters = event->hw.addr_filters;
 	u64 ctl = event->hw.aux_config & ~PT_CTL_LOADED;
-	unsigned int i;
 
 	if (buf->tables)
 		ctl |= RTIT_CTL_TOPA;
 	if (filters) {
 		ctl |= filters->ctl;
-		for (i = 0; i < filters->nr; i++) {
-			pt_write(MSR_IA32_RTIT_ADDR0_A + 2 * i, filters->a[i],
-				 &pt->msr.a[i]);
-			pt_write(MSR_IA32_RTIT_ADDR0_B + 2 * i, filters->b[i],
-				 &pt->msr.b[i]);
-		}
+		pt_load_filters(pt, filters);
 	}
-	if (ctl & RTIT_CTL_CR3EN)
-		pt_write(MSR_IA32_RTIT_CR3_MATCH, pt_process_cr3(event),
-			 &pt->msr.cr3);
+	/* TraceEn in aux_config: the event has traced before. */
 	if (!(event->hw.aux_config & RTIT_CTL_TRACEEN)) {
 		perf_event_itrace_started(event);
 		buf->psb_due = true;
@@ -192,11 +260,9 @@ static void pt_load(struct pt *pt, struct pt_buffer *buf,
 }
 
 /*
- * pt_open - open a transaction, and prepare hardware for it
- * @pt: of this CPU, BUSY
- * @event: to be traced
+ * Begin a transaction and prepare the hardware for it.
  *
- * Return: false if there is nowhere to write
+ * Return: false if there is no area, or no room in it
  */
 static bool pt_open(struct pt *pt, struct perf_event *event)
 {
@@ -205,25 +271,25 @@ static bool pt_open(struct pt *pt, struct perf_event *event)
 	if (!buf)
 		return false;
 
-	if (!pt_aim(buf, &pt->handle)) {
+	if (!pt_set_output(buf, &pt->handle)) {
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
 		perf_aux_output_end(&pt->handle, 0);
 		return false;
 	}
-	/* While the CPU is in VMX operation there is nothing to be seen. */
+	event->hw.flags &= ~PT_EVENT_GAP;
+	/* The hardware does not trace while the CPU is in VMX operation. */
 	if (pt->vmx)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
-
 	pt_load(pt, buf, event);
-	WRITE_ONCE(pt->missed, false);
+	WRITE_ONCE(pt->pmi_pending, false);
 	return true;
 }
 
 /**
- * pt_read_head - find where hardware is
- * @pt: of this CPU, BUSY, with a transaction open
+ * pt_read_head - read the position of the hardware
+ * @pt: of this CPU, BUSY, with an open transaction
  *
- * Return: the offset in the area at which it would go on
+ * Return: offset in the area of the next byte
  */
 u64 pt_read_head(struct pt *pt)
 {
@@ -239,21 +305,20 @@ u64 pt_read_head(struct pt *pt)
 }
 
 /*
- * Clear what keeps hardware from tracing on, if it is one of the @obstacles: an
- * error, or that it stopped, where the area was full or at a filter. After the
- * first two the count of packets is cleared as well, so that it goes on with PSB.
+ * Clear the STATUS bits of @obstacles, Error and Stopped, with which the hardware
+ * would not trace. After an error, or if @full, PacketByteCnt is cleared too,
+ * because the stream has a gap.
  *
- * Return: whether a PSB is due, on whichever CPU it goes on
+ * Return: true if the next start must begin with a PSB, on whichever CPU
  */
-static bool pt_rearm(struct pt *pt, u64 obstacles, bool full)
+static bool pt_clear_status(struct pt *pt, u64 obstacles, bool full)
 {
 	u64 status;
 
-	pt->looked = jiffies;
+	pt->status_read = jiffies;
 	rdmsrl(MSR_IA32_RTIT_STATUS, status);
 	if (status & RTIT_STATUS_ERROR) {
-		pr_warn_ratelimited("Intel PT: output error at table %llx, %llx\n",
-				    pt->msr.base, pt->msr.ptrs);
+		pt_warn_error();
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
 		full = true;
 	}
@@ -265,60 +330,64 @@ static bool pt_rearm(struct pt *pt, u64 obstacles, bool full)
 }
 
 /*
- * Nothing but the status register tells of an error, which ends a trace for good.
- * It is rare, and a look at each switch is not: so there is one in a tick.
+ * An output error ends a trace, and only STATUS shows it. Errors are rare, and
+ * reading the register at each switch is expensive: read it once in a tick.
  */
-static bool pt_is_look_due(const struct pt *pt)
+static bool pt_status_due(const struct pt *pt)
 {
-	return time_is_before_jiffies(pt->looked);
+	return time_is_before_jiffies(pt->status_read);
 }
 
 /**
- * pt_check - let a trace that an error has ended go on
- * @pt: of this CPU, BUSY, with a transaction open
+ * pt_check_error - look for an output error once in a tick; let the trace go on
+ * @pt: of this CPU, BUSY, with an open transaction
  */
-void pt_check(struct pt *pt)
+void pt_check_error(struct pt *pt)
 {
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
 
-	if (pt_is_look_due(pt) && pt_rearm(pt, RTIT_STATUS_ERROR, false))
+	if (pt_status_due(pt) && pt_clear_status(pt, RTIT_STATUS_ERROR, false))
 		buf->psb_due = true;
 }
 
 /**
- * pt_look - the same, for who has no other reason to stop the trace
+ * pt_poll_error - stop a trace for a moment to look for an output error
  * @pt: of this CPU
  *
  * Context: interrupts off, or NMI.
  */
-void pt_look(struct pt *pt)
+void pt_poll_error(struct pt *pt)
 {
-	if (!pt_is_look_due(pt) || !pt_take(pt))
+	if (!pt_status_due(pt) || !pt_enter_busy(pt))
 		return;
-	pt_check(pt);
-	pt_settle(pt);
+	pt_check_error(pt);
+	pt_leave_busy(pt);
 }
 
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
 #define PT_STOP_FILTERS	(RTIT_ADDR_STOP * 0x1111ULL << RTIT_CTL_ADDR0_OFFSET)
 
-/* The area goes to its reader: hardware may be unable to go on in the next one. */
-static void pt_prepare_next(struct pt *pt, struct pt_buffer *buf, bool moved,
-			    bool full)
+/*
+ * At the end of a transaction, read STATUS if the hardware may have stopped: the
+ * area is full, nothing was written, or the event has a filter that stops. Else
+ * read it once in a tick.
+ */
+static void pt_finish_status(struct pt *pt, struct pt_buffer *buf, bool moved,
+			     bool full)
 {
-	bool look = full || !moved || pt_is_look_due(pt) ||
+	bool read = full || !moved || pt_status_due(pt) ||
 		    pt->handle.event->hw.aux_config & PT_STOP_FILTERS;
 
-	pt->unlooked = look ? NULL : buf;
-	if (look)
-		buf->psb_due = pt_rearm(pt, RTIT_STATUS_ERROR |
-					RTIT_STATUS_STOPPED, full);
+	WRITE_ONCE(pt->status_owner, read ? NULL : buf);
+	if (read)
+		buf->psb_due = pt_clear_status(pt, RTIT_STATUS_ERROR |
+					       RTIT_STATUS_STOPPED, full);
 }
 
 /*
- * Processors whose tables have one region interrupt early: what is left of it
- * then is filled with padding, and the next region is used: once it has been read,
- * which may be after a loss.
+ * CPUs whose tables have one region interrupt before the end of the region. Fill
+ * the rest of the region with padding, because the next transaction begins with
+ * the next region. There may be a gap before it, if the area is full.
  */
 static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 {
@@ -334,113 +403,163 @@ static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 	return written + left;
 }
 
-/* Full-trace mode: how much there is, and whether hardware wanted to go on. */
-static u64 pt_measure(struct pt *pt, struct pt_buffer *buf, u64 now)
+static bool pt_is_full(const struct pt_buffer *buf)
 {
-	bool full = buf->region == buf->marks.stop &&
-		    buf->offset == pt_region_size(&buf->layout, buf->region);
+	return buf->region == buf->marks.stop &&
+	       buf->offset == pt_region_size(&buf->layout, buf->region);
+}
+
+/* Full-trace mode. Return: number of bytes written */
+static u64 pt_finish_full_trace(struct pt *pt, struct pt_buffer *buf, u64 now)
+{
+	bool full = pt_is_full(buf);
 	u64 written = pt_written(&buf->layout, buf->head, now, &buf->marks, full);
 
 	if (full)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
-	pt_prepare_next(pt, buf, written, full);
+	pt_finish_status(pt, buf, written, full);
 	return full ? written : pt_pad_region(buf, written);
 }
 
-/* Overwrite mode: the head is an offset in the area, all of which is data. */
-static u64 pt_measure_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
+/* Overwrite mode: handle::head is an offset. Return: the size of the area */
+static u64 pt_finish_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
 {
 	u64 size = pt_area_size(&buf->layout);
 
-	/* The end of the area is its begin. */
+	/* The end of the area is its beginning. */
 	now &= size - 1;
-	pt_prepare_next(pt, buf, now != (buf->head & (size - 1)), false);
+	pt_finish_status(pt, buf, now != (buf->head & (size - 1)), false);
 	pt->handle.head = now;
 	return size;
 }
 
-/*
- * pt_close - end the transaction: tell what hardware has written
- * @pt: of this CPU, BUSY, with a transaction open
- */
+/* End the transaction and report what was written; the state stays BUSY. */
 static void pt_close(struct pt *pt)
 {
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
 	u64 now = pt_read_head(pt);
 
 	perf_aux_output_end(&pt->handle, buf->overwrite ?
-			    pt_measure_overwrite(pt, buf, now) :
-			    pt_measure(pt, buf, now));
+			    pt_finish_overwrite(pt, buf, now) :
+			    pt_finish_full_trace(pt, buf, now));
 }
 
-/**
- * pt_end - close the transaction and be idle
- * @pt: of this CPU, BUSY, with a transaction open
- */
-void pt_end(struct pt *pt)
+/* Report that a gap in the trace begins here, by a record without data. */
+static void pt_report_gap(struct pt *pt, struct perf_event *event)
 {
-	pt_close(pt);
-	pt_enter(pt, PT_IDLE);
+	if (event->hw.flags & PT_EVENT_GAP ||
+	    !perf_aux_output_begin(&pt->handle, event))
+		return;
+	perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
+	perf_aux_output_end(&pt->handle, 0);
+	event->hw.flags |= PT_EVENT_GAP;
 }
 
 /**
- * pt_begin - open a transaction of an event that starts
+ * pt_begin - begin a transaction for an event that starts
  * @pt: of this CPU, IDLE
- * @event: to be traced
+ * @event: the event to trace
  *
- * Return: whether it is BUSY then, else it is idle
+ * Return: true if the state is BUSY; false if it is IDLE, because the CPU is
+ * unusable, there is no area, or it is full
  */
 bool pt_begin(struct pt *pt, struct perf_event *event)
 {
-	pt_enter(pt, PT_BUSY);
-	if (pt_open(pt, event))
+	pt_set_state(pt, PT_BUSY);
+	if (pt->unusable)
+		pt_report_gap(pt, event);
+	else if (pt_open(pt, event))
 		return true;
-	pt_enter(pt, PT_IDLE);
+	pt_set_state(pt, PT_IDLE);
 	return false;
 }
 
 /**
- * pt_turn - close the transaction and open the next one
- * @pt: of this CPU, BUSY
- *
- * Return: whether it is BUSY then; else the area is full, and it is idle
+ * pt_end - end the transaction
+ * @pt: of this CPU, BUSY, with an open transaction; IDLE on return
  */
-bool pt_turn(struct pt *pt)
+void pt_end(struct pt *pt)
+{
+	pt_close(pt);
+	pt_set_state(pt, PT_IDLE);
+}
+
+/**
+ * pt_restart - end the transaction and begin the next one
+ * @pt: of this CPU, BUSY, with an open transaction
+ *
+ * Return: true if the state is BUSY; false if it is IDLE, because the area is
+ * full or is being unmapped
+ */
+bool pt_restart(struct pt *pt)
 {
 	struct perf_event *event = pt->handle.event;
 
 	pt_close(pt);
 	if (pt_open(pt, event))
 		return true;
+	/*
+	 * A PMI may interrupt the same |= in pt_pmu_stop(), which then undoes this
+	 * one. pt_pmu_stop() has set STOPPED itself, sees that no transaction is
+	 * open, and sets UPTODATE.
+	 */
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	pt_enter(pt, PT_IDLE);
+	pt_set_state(pt, PT_IDLE);
 	return false;
 }
 
-/**
- * pt_kill - stop, whatever else is going on; nothing is traced afterwards
- * @pt: of this CPU, which is about to leave this kernel
- *
- * Context: NMI too; who is interrupted does not go on.
+/*
+ * Return: @size of perf_aux_output_publish(): bytes written; in overwrite mode 0,
+ * and perf_output_handle::head is set to the position of the hardware
  */
-void pt_kill(struct pt *pt)
+static u64 pt_final_size(struct pt *pt, struct pt_buffer *buf)
 {
-	if (pt_take(pt))
-		pt_end(pt);
-	else if (READ_ONCE(pt->state) == PT_BUSY && !pt->vmx)
-		wrmsrl(MSR_IA32_RTIT_CTL, 0);
+	u64 now = pt_read_head(pt);
+
+	if (buf->overwrite) {
+		pt->handle.head = now & (pt_area_size(&buf->layout) - 1);
+		return 0;
+	}
+	return pt_written(&buf->layout, buf->head, now, &buf->marks,
+			  pt_is_full(buf));
 }
 
 /**
- * pt_forget - what the registers hold is not known
- * @pt: of this CPU, which has been reset, or comes from sleep
+ * pt_stop_for_good - stop tracing in a kernel that has crashed
+ * @pt: of this CPU, which never traces again
+ *
+ * Clears TraceEn, so that the hardware does not write into the memory of the
+ * next kernel, and publishes aux_head for whoever reads the dump. Writes no
+ * record: the code that does so may have been interrupted.
+ *
+ * Context: NMI; whatever was interrupted does not continue.
  */
-void pt_forget(struct pt *pt)
+void pt_stop_for_good(struct pt *pt)
 {
-	/* None of them holds that, nor can: it is no address, and no mask. */
+	enum pt_state state = READ_ONCE(pt->state);
+	struct pt_buffer *buf;
+
+	if (pt->unusable || state == PT_IDLE)
+		return;
+	/* BUSY is never left, so that no later NMI starts the hardware again. */
+	pt_set_state(pt, PT_BUSY);
+
+	/* In VMX operation TraceEn is clear, and a write is a #GP. */
+	if (!pt->vmx)
+		wrmsrl(MSR_IA32_RTIT_CTL, 0);
+	buf = perf_get_aux(&pt->handle);
+	if (state != PT_BUSY && buf)
+		perf_aux_output_publish(&pt->handle, pt_final_size(pt, buf));
+}
+
+/**
+ * pt_reset_state - the contents of a CPU's registers are not known
+ * @pt: of a CPU that was off or suspended, IDLE; its TraceEn is cleared before
+ *	it traces
+ */
+void pt_reset_state(struct pt *pt)
+{
+	/* Not a legal value of any of these, so the next write is not skipped. */
 	memset(&pt->msr, 0x80, sizeof(pt->msr));
-	/* But these, which are as after reset. */
 	pt->msr.ctl = 0;
-	pt->looked = jiffies;
-	pt->unlooked = NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processor Trace in sysfs: what it can do, how an event is configured, and by
- * which ratios user space makes times of its ticks.
+ * Files of Processor Trace in sysfs: capabilities, the format of an event's
+ * configuration, and the clock ratios that decoders need.
  */
 #include <linux/device.h>
 #include <linux/init.h>
@@ -23,7 +23,7 @@ static ssize_t pt_cap_show(struct device *dev, struct device_attribute *file,
 	return sysfs_emit(page, "%x\n", pt_caps_get(&pt_pmu.caps, shown->cap));
 }
 
-/* All capabilities; pt_sysfs_init() fills in what caps.c knows of them. */
+/* One file for each capability; filled in by pt_sysfs_init(). */
 static struct pt_cap_attr pt_cap_files[PT_NR_CAPS];
 static struct attribute *pt_cap_attrs[PT_NR_CAPS + 1];
 
@@ -48,7 +48,7 @@ static ssize_t pt_term_show(struct device *dev, struct device_attribute *file,
 #define PT_TERM(_name, _place) \
 	{ .attr = __ATTR(_name, 0444, pt_term_show, NULL), .place = _place }
 
-/* Bits of perf_event_attr; see config.h for the first of them. */
+/* Bits of perf_event_attr::config; see config.h for "pt". */
 static struct pt_term_attr pt_term_files[] = {
 	PT_TERM(pt,		"config:0"),
 	PT_TERM(cyc,		"config:1"),
@@ -64,7 +64,6 @@ static struct pt_term_attr pt_term_files[] = {
 	PT_TERM(psb_period,	"config:24-27"),
 	PT_TERM(event,		"config:31"),
 	PT_TERM(notnt,		"config:55"),
-	PT_TERM(process,	"config1:0-31"),
 };
 
 static struct attribute *pt_term_attrs[ARRAY_SIZE(pt_term_files) + 1];
@@ -106,7 +105,7 @@ const struct attribute_group *pt_attr_groups[] = {
 };
 
 /**
- * pt_sysfs_init - make the files that tables tell of
+ * pt_sysfs_init - initialize the attributes of capabilities and formats
  */
 void __init pt_sysfs_init(void)
 {

@@ -23,7 +23,7 @@
 /* What the kernel's output.c keeps for an area. */
 struct area {
 	u64 size, head, tail, mark, watermark;
-	struct perf_aux_range backlog;
+	struct perf_aux_ranges unreported;
 };
 
 struct ring {
@@ -40,7 +40,7 @@ struct ring {
 	/* flags given to records, and those that the reader has seen */
 	u64 flags_given, flags_seen;
 	u64 wakeups, wakeups_wanted;
-	u64 records, lost;
+	u64 records, late;
 	const char *fault;
 };
 
@@ -98,8 +98,8 @@ static void hear(struct ring *r, const struct perf_aux_range *range)
 	r->flags_seen |= range->flags;
 	if (!range->size)
 		return;
-	if (range->offset + range->size != r->data_end)
-		blame(r, "a record does not end where the data ends");
+	if (range->offset + range->size - r->told > r->data_end - r->told)
+		blame(r, "a record ends behind the data");
 	if (range->offset - r->told > r->next - r->told)
 		blame(r, "a record tells again of what was told before");
 	for (; !r->fault && r->told != range->offset; r->told++) {
@@ -112,17 +112,18 @@ static void hear(struct ring *r, const struct perf_aux_range *range)
 /* The data buffer has room for a record, or not. */
 static void log_range(struct ring *r, const struct perf_aux_range *range, bool room)
 {
-	struct perf_aux_range *backlog = &r->area.backlog;
+	struct perf_aux_ranges *late = &r->area.unreported;
 
-	if (!backlog->size && !backlog->flags)
-		*backlog = *range;
-	else
-		perf_aux_merge(backlog, range, false);
-	r->lost += !room;
-	if (!room)
+	if (!room) {
+		perf_aux_ranges_add(late, range, false);
+		r->late++;
 		return;
-	hear(r, backlog);
-	memset(backlog, 0, sizeof(*backlog));
+	}
+	for (; late->nr; perf_aux_ranges_drop(late))
+		hear(r, &late->range[0]);
+	hear(r, range);
+	if (range->size && r->told != r->data_end)
+		blame(r, "the last record does not end where the data ends");
 }
 
 /* One transaction: perhaps padding, then data, then a record. */
@@ -187,12 +188,12 @@ static void check_ring(const char *name, u64 size, u64 watermark, u64 start, u64
 		blame(&r, "the wakeups are not those of the watermark");
 	if (r.flags_seen != r.flags_given)
 		blame(&r, "a flag is lost");
-	if (!r.lost || !r.records || !r.wakeups)
+	if (!r.late || !r.records || !r.wakeups)
 		blame(&r, "the model has not seen everything");
 	if (r.fault)
 		diag("%s; at byte %lu", r.fault, r.next);
 	point(!r.fault, "bytes: %s: %lu bytes, %lu records, %lu of them late, %lu wakeups", name,
-	      r.next - start, r.records, r.lost, r.wakeups);
+	      r.next - start, r.records, r.late, r.wakeups);
 }
 
 /* As above, for areas too large to look at bytes; multiples are counted by division. */
@@ -236,8 +237,8 @@ static void check_charges(u64 steps)
 		}
 		/* Page by page: as long as the allowance lasts, it pays. */
 		left = used < allowance ? allowance - used : 0;
-		pinned[i] = perf_mlock_split(used + pages, allowance, pages);
-		gifts[i] = pages - pinned[i];
+		gifts[i] = perf_mlock_gift(used, allowance, pages);
+		pinned[i] = pages - gifts[i];
 		good = gifts[i] == (pages < left ? pages : left);
 		used += gifts[i];
 		good = good && used <= allowance;

@@ -18,6 +18,7 @@
 #define DATA_PAGES	16
 #define AREA		0x10000UL
 #define ROUNDS		50
+#define AFTER_ROUNDS	500
 #define STEP		4096
 #define PATIENCE	5.0
 
@@ -90,6 +91,30 @@ static void kept_and_closed(void)
 	point(true, "kept transaction: event and area closed together");
 }
 
+/*
+ * It ends its transaction in an interrupt of its own just after stop(), and uses the pages
+ * until that interrupt is over.
+ */
+static void end_after_stop(void)
+{
+	pid_t worker = aux_worker(1);
+	struct aux_event event = open_event(-1, 1, AUX_BENCH_AFTER);
+	bool again = true;
+
+	for (int i = 0; i < AFTER_ROUNDS; i++) {
+		if (!can_map_soon(&event) || aux_enable(&event))
+			errx(1, "an area that is free cannot be mapped");
+		aux_unmap_area(&event);
+		aux_disable(&event);
+		aux_set_tail(&event, aux_head(&event));
+		again = again && can_map_soon(&event);
+		aux_unmap_area(&event);
+	}
+	point(again, "end after stop: the area is free when the interrupt is over");
+	aux_close(&event);
+	aux_end_worker(worker);
+}
+
 /* It writes in stop(), without a transaction: the pages must be there until then. */
 static void late_writer(bool per_task)
 {
@@ -126,6 +151,7 @@ int main(int argc, char **argv)
 	kept_transaction(0);
 	kept_transaction(1);
 	kept_and_closed();
+	end_after_stop();
 	late_writer(false);
 	late_writer(true);
 	return end_points();

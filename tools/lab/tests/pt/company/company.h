@@ -18,6 +18,8 @@ void lbr_attr(struct perf_event_attr *attr, __u64 period);
 void test_exclusive(bool coexist, bool pebs);
 /* wrap.c */
 void test_wraps(bool coexist);
+/* contrary.c */
+void test_contrary(void);
 /* sample.c */
 void test_samples(void);
 

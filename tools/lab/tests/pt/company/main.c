@@ -43,5 +43,6 @@ int main(int argc, char **argv)
 		return end_points();
 	test_wraps(coexist);
 	test_samples();
+	test_contrary();
 	return end_points();
 }

@@ -121,8 +121,9 @@ static void test_company(const char *name, unsigned int others, size_t area, pid
 		diag("%s", strerror(-ret));
 	for (unsigned int i = 0; i < round.nr; i++)
 		diag("other %u: %u samples", i, round.samples[i]);
-	diag("%llu bytes, %u records, %u times full, flags %#llx", round.head, round.log.aux,
-	     round.enabled, round.log.flags_seen);
+	diag("%llu bytes to %llu, %u records, %u times full, flags %#llx, %u holes, %u empty",
+	     round.log.end, round.head, round.log.aux, round.enabled, round.log.flags_seen,
+	     round.log.holes, round.log.empty);
 	point(!ret && round.head >= LAPS * area && all_sampled(&round),
 	      "%s: a trace goes round, and others interrupt", name);
 	point(!round.log.holes && !round.log.empty && round.log.end <= round.head &&

@@ -72,18 +72,26 @@ static void test_parts(struct aux_event *event, struct object *object, bool late
 	}
 }
 
-/* The page before the code is mapped, too, as linkers lay out files. */
+/* The pages around the code are mapped, too, as linkers lay out files. */
 static void test_neighbours(struct aux_event *event, struct object *object)
 {
-	char *at = mmap(NULL, 3 * aux_page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t page = aux_page_size();
+	char *at = mmap(NULL, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct object more = *object;
 
 	object->at = at;
 	map_object(object, 0, 1, PROT_READ);
-	object->at = at + aux_page_size();
+	object->at = at + page;
 	map_object(object, 1, 2, CODE);
-	point(!set_filter(event, "filter 0x1001/0x100@%s", object->path) &&
-	      holds(object, 0x1001, 0x100), "a function behind a file's read-only page");
-	munmap(at, aux_page_size());
+	point(!set_filter(event, "filter 0x1000/0x100@%s", object->path) &&
+	      holds(object, 0x1000, 0x100), "the first function behind a file's read-only page");
+
+	set_filter(event, "filter 0x2f00/0x100@%s", object->path);
+	more.at = at + 3 * page;
+	map_object(&more, 3, 1, CODE);
+	point(holds(object, 0x2f00, 0x100), "the last function before code that is mapped later");
+	munmap(at, page);
+	unmap_object(&more);
 	unmap_object(object);
 }
 

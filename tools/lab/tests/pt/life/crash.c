@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * crash: have payload.S run after a crash of this kernel, then let it crash.
+ * crash kexec: have it run in the place of this kernel, without a crash.
  *
- * The memory for it is where "crashkernel=" on the command line has put it.
+ * The memory for the former is where "crashkernel=" on the command line has put it.
  */
 #include <err.h>
 #include <linux/kexec.h>
+#include <linux/reboot.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@
 #include "payload.h"
 
 #define PAGE	4096UL
+/* Any memory: it is copied there when nothing else is needed any more. */
+#define KEXEC_PLACE	(64UL << 20)
 
 static unsigned long reserved_memory(void)
 {
@@ -34,9 +38,8 @@ static unsigned long reserved_memory(void)
 	errx(1, "nothing is reserved for a kernel after a crash");
 }
 
-static void load(void)
+static void load(unsigned long where, unsigned long flags)
 {
-	unsigned long where = reserved_memory();
 	size_t size = payload_end - payload;
 	struct kexec_segment segment = {
 		.buf = payload,
@@ -46,15 +49,25 @@ static void load(void)
 	};
 
 	if (syscall(SYS_kexec_load, where, 1UL, &segment,
-		    KEXEC_ON_CRASH | KEXEC_ARCH_X86_64))
+		    flags | KEXEC_ARCH_X86_64))
 		err(1, "kexec_load");
 }
 
-int main(void)
+static void leave_by_kexec(void)
+{
+	load(KEXEC_PLACE, 0);
+	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2,
+		LINUX_REBOOT_CMD_KEXEC, NULL);
+	err(1, "reboot");
+}
+
+int main(int argc, char **argv)
 {
 	FILE *trigger;
 
-	load();
+	if (argc > 1 && !strcmp(argv[1], "kexec"))
+		leave_by_kexec();
+	load(reserved_memory(), KEXEC_ON_CRASH);
 	trigger = fopen("/proc/sysrq-trigger", "w");
 	if (!trigger)
 		err(1, "/proc/sysrq-trigger");

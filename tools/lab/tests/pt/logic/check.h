@@ -27,7 +27,6 @@ void test_config(void);
 void test_layout(void);
 void test_buffer(void);
 void test_filter(void);
-void test_process(void);
 void test_driver(void);
 void test_unseen_errors(void);
 void test_switch(void);

@@ -163,7 +163,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	       open_buffer[shim_cpu] == handle->rb);
 	if (aux->overwrite) {
 		EXPECT(handle->head == (aux->position & (aux->size - 1)));
-		EXPECT(size == aux->size);
+		EXPECT(size == aux->size || (!size && per_cpu(pt_cpu, shim_cpu).unusable));
 		aux->head = handle->head;
 	} else {
 		take_data(aux, size);
@@ -180,6 +180,19 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	open_buffer[shim_cpu] = NULL;
 	nmi_point();
 	WRITE_ONCE(handle->event, NULL);
+}
+
+void perf_aux_output_publish(struct perf_output_handle *handle, unsigned long size)
+{
+	struct perf_aux *aux = &handle->rb->aux;
+
+	EXPECT(!hw_enabled());
+	if (aux->overwrite) {
+		EXPECT(handle->head == (aux->position & (aux->size - 1)) && !size);
+		aux->head = handle->head;
+	} else {
+		take_data(aux, size);
+	}
 }
 
 void *perf_get_aux(struct perf_output_handle *handle)
@@ -212,10 +225,12 @@ void perf_event_itrace_started(struct perf_event *event)
 	event->itrace_started++;
 }
 
+int core_refuses_pmu;
+
 int perf_pmu_register(struct pmu *pmu, const char *name, int type)
 {
 	pmu->type = 8;
-	return 0;
+	return core_refuses_pmu;
 }
 
 void core_forget(void)
@@ -372,7 +387,7 @@ void core_check(struct trace *trace)
 		return;
 	}
 	wanted = !hw->aux_paused && !pt->vmx && !(hw->state & PERF_HES_STOPPED);
-	EXPECT(pt->state == (wanted ? PT_TRACING : PT_HELD));
+	EXPECT(pt->state == (wanted ? PT_TRACING : PT_PAUSED));
 	EXPECT(hw_enabled() == wanted);
 	EXPECT(!wanted || hw_this()->ctl == hw->aux_config);
 	EXPECT(hw->aux_paused == trace->rb.aux.pause_wanted);

@@ -8,7 +8,7 @@
 
 #include <linux/perf_event.h>
 
-#include "pause.h"
+void perf_aux_pause(struct perf_event *trace, bool pause);
 
 /**
  * struct perf_aux - an AUX area
@@ -94,6 +94,8 @@ void trace_read(struct trace *trace, u64 bytes);
 /* Take a sample of @size bytes; what pmu::snapshot_aux() returns. */
 long trace_sample(struct trace *trace, unsigned long size);
 
+/* What perf_pmu_register() returns. */
+extern int core_refuses_pmu;
 /* All transactions are gone, as after power on. */
 void core_forget(void);
 /* Let a PMI come, if hardware has raised one. */

@@ -83,10 +83,6 @@ static u64 *hw_register(u32 msr)
 		return &hw->base;
 	case MSR_IA32_RTIT_OUTPUT_MASK:
 		return &hw->ptrs;
-	case MSR_IA32_RTIT_CR3_MATCH:
-		if (!hw_can(PT_CAP_cr3_filtering))
-			blame("#GP: there is no register %x", msr);
-		return &hw->cr3;
 	case MSR_IA32_RTIT_ADDR0_A ... MSR_IA32_RTIT_ADDR0_A + 7:
 		if (msr - MSR_IA32_RTIT_ADDR0_A >=
 		    2 * (hw_this(), machine_caps[shim_cpu].word[4] & 7))
@@ -113,6 +109,33 @@ static void hw_check_output(const struct hw *hw, u64 ctl)
 	}
 }
 
+/* Bits of CTL that the capabilities of this CPU do not have. */
+static u64 hw_reserved_ctl(void)
+{
+	static const struct { enum pt_capabilities cap; u64 bits; } needs[] = {
+		{ PT_CAP_cr3_filtering, 1UL << 7 },
+		/* CYCEn, CycThresh, PSBFreq */
+		{ PT_CAP_psb_cyc, 1UL << 1 | 0xfUL << 19 | 0xfUL << 24 },
+		/* MTCEn, MTCFreq */
+		{ PT_CAP_mtc, 1UL << 9 | 0xfUL << 14 },
+		/* PTWEn, FUPonPTW */
+		{ PT_CAP_ptwrite, 1UL << 12 | 1UL << 5 },
+		{ PT_CAP_power_event_trace, 1UL << 4 },
+		{ PT_CAP_event_trace, 1UL << 31 },
+		{ PT_CAP_tnt_disable, 1UL << 55 },
+		{ PT_CAP_topa_output, 1UL << 8 },
+		{ PT_CAP_output_subsys, 1UL << 6 },
+	};
+	u64 reserved = ~0x0080ffff8f7bffffUL;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
+		if (!hw_can(needs[i].cap))
+			reserved |= needs[i].bits;
+	/* ADDRn_CFG of ranges that there are not */
+	return reserved | ((0xffff00000000UL << 4 * (machine_caps[shim_cpu].word[4] & 7)) &
+			   0xffff00000000UL);
+}
+
 static void hw_write_ctl(struct hw *hw, u64 value)
 {
 	if (hw->vmx)
@@ -120,8 +143,8 @@ static void hw_write_ctl(struct hw *hw, u64 value)
 	/* While it traces, all that can be changed is that it does. */
 	if (hw->ctl & value & RTIT_CTL_TRACEEN && hw->ctl != value)
 		blame("#GP: CTL changes from %lx to %lx", hw->ctl, value);
-	if (value & RTIT_CTL_CR3EN && !hw_can(PT_CAP_cr3_filtering))
-		blame("#GP: CTL %lx", value);
+	if (value & hw_reserved_ctl())
+		blame("#GP: CTL %lx, reserved are %lx", value, hw_reserved_ctl());
 	if (value & RTIT_CTL_TRACEEN && !hw_enabled()) {
 		hw_check_output(hw, value);
 		sink_enabled();
@@ -167,6 +190,9 @@ void hw_write(u32 msr, u64 value)
 	} else {
 		if (hw_enabled())
 			blame("#GP: register %x is written while TraceEn is set", msr);
+		if (msr == MSR_IA32_RTIT_STATUS && value & RTIT_STATUS_BYTECNT &&
+		    !hw_can(PT_CAP_psb_cyc))
+			blame("#GP: STATUS %lx, which counts no packets", value);
 		*hw_register(msr) = value;
 	}
 	nmi_point();
@@ -251,8 +277,9 @@ static u64 hw_output_some(u64 bytes)
 {
 	struct hw *hw = hw_this();
 
-	/* PacketByteCnt: the next PSB is a while away. */
-	hw->status |= 1UL << 32;
+	/* PacketByteCnt, where it can be seen: the next PSB is a while away. */
+	if (hw_can(PT_CAP_psb_cyc))
+		hw->status |= 1UL << 32;
 	return hw->ctl & RTIT_CTL_TOPA ? hw_output_topa(hw, bytes) :
 					 hw_output_range(hw, bytes);
 }

@@ -11,7 +11,6 @@
  * @status: IA32_RTIT_STATUS
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- * @cr3: IA32_RTIT_CR3_MATCH
  * @range: IA32_RTIT_ADDRn_A and _B
  * @vmx: in VMX operation, in which CTL cannot be written
  * @pmi: an interrupt was raised
@@ -21,7 +20,6 @@
  */
 struct hw {
 	u64 ctl, status, base, ptrs;
-	u64 cr3;
 	u64 range[8];
 	bool vmx;
 	bool pmi;

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include <linux/cpu.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/kexec.h>
 #include <linux/syscore_ops.h>
+#include <linux/workqueue.h>
 
 #include <asm/cpu_device_id.h>
 #include <asm/cpufeature.h>
@@ -27,9 +30,10 @@ int shim_cpu;
 /* Soon it begins anew, as in the kernel. */
 unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
-bool machine_vmx_pt, machine_broadwell, machine_pti;
-unsigned int machine_warnings;
+bool machine_vmx_pt, machine_broadwell;
+unsigned int machine_warnings, machine_irq_work_raised;
 int machine_tracing_cpu = -1, machine_hiding_cpu = -1;
+u64 machine_tracing_ctl = RTIT_CTL_TRACEEN;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
 /* sysfs.c is not tested here. */
 const struct attribute_group *pt_attr_groups[1];
@@ -40,6 +44,7 @@ void pt_sysfs_init(void)
 
 static int (*startup[SHIM_CPUHP_STATES])(unsigned int cpu);
 static struct syscore *sleeper;
+static struct delayed_work *delayed;
 
 struct pt_caps caps_all(void)
 {
@@ -85,7 +90,7 @@ int machine_boot_as_is(u64 memory)
 	memset(pt_cpu, 0, sizeof(pt_cpu));
 	memset(startup, 0, sizeof(startup));
 	if (machine_tracing_cpu >= 0)
-		hw_of(machine_tracing_cpu)->ctl = RTIT_CTL_TRACEEN;
+		hw_of(machine_tracing_cpu)->ctl = machine_tracing_ctl;
 	shim_cpu = 0;
 	return shim_initcall();
 }
@@ -97,11 +102,6 @@ int machine_boot(const struct pt_caps *caps, u64 memory)
 	machine_vmx_pt = false;
 	machine_broadwell = false;
 	return machine_boot_as_is(memory);
-}
-
-void machine_cpu_down(int cpu)
-{
-	hw_reset_cpu(cpu);
 }
 
 void machine_cpu_up(int cpu, enum cpuhp_state before)
@@ -128,9 +128,51 @@ void machine_wake(void)
 	sleeper->ops->resume(NULL);
 }
 
+void arch_irq_work_raise(void)
+{
+	machine_irq_work_raised++;
+}
+
+bool kexec_in_progress;
+
+void machine_shutdown(bool kexec)
+{
+	kexec_in_progress = kexec;
+	sleeper->ops->shutdown(NULL);
+	kexec_in_progress = false;
+}
+
 void register_syscore(struct syscore *syscore)
 {
 	sleeper = syscore;
+}
+
+void unregister_syscore(struct syscore *syscore)
+{
+	EXPECT(sleeper == syscore);
+	sleeper = NULL;
+}
+
+bool machine_has_callbacks(void)
+{
+	return sleeper || startup[CPUHP_BP_PREPARE_DYN] || startup[CPUHP_AP_ONLINE_DYN];
+}
+
+bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
+{
+	EXPECT(delay == HZ);
+	delayed = work;
+	return true;
+}
+
+bool machine_later(void)
+{
+	struct delayed_work *work = delayed;
+
+	delayed = NULL;
+	if (work)
+		work->work.function(&work->work);
+	return work;
 }
 
 int cpuhp_setup_state(enum cpuhp_state state, const char *name,
@@ -147,6 +189,19 @@ int cpuhp_setup_state(enum cpuhp_state state, const char *name,
 	shim_cpu = 0;
 	/* Of a state that was made for it, its number. */
 	return ret ?: SHIM_CPUHP_STATES + state;
+}
+
+void cpuhp_remove_state(int state)
+{
+	EXPECT(startup[state - SHIM_CPUHP_STATES]);
+	startup[state - SHIM_CPUHP_STATES] = NULL;
+}
+
+void on_each_cpu(void (*function)(void *info), void *info, int wait)
+{
+	EXPECT(wait);
+	for (int cpu = 0; cpu < SHIM_CPUS; cpu++)
+		smp_call_function_single(cpu, function, info, wait);
 }
 
 int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int wait)
@@ -180,7 +235,7 @@ void cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 
 bool boot_cpu_has(unsigned int feature)
 {
-	return feature != X86_FEATURE_PTI || machine_pti;
+	return true;
 }
 
 const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table)

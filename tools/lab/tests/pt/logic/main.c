@@ -72,7 +72,6 @@ int main(int argc, char **argv)
 	test_caps();
 	test_config();
 	test_filter();
-	test_process();
 	test_driver();
 	test_unseen_errors();
 	test_switch();

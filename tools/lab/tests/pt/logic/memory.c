@@ -103,7 +103,7 @@ void *page_address(const struct page *page)
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 {
-	EXPECT(!order && gfp == (GFP_KERNEL | __GFP_ZERO));
+	EXPECT(!order && gfp == (GFP_KERNEL_ACCOUNT | __GFP_ZERO));
 	memory_node = node;
 	if (fails())
 		return NULL;
@@ -114,15 +114,15 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 	return &pages[next_table];
 }
 
-void free_page(unsigned long address)
+void __free_page(struct page *page)
 {
-	EXPECT(virt_to_page((void *)address) >= pages + next_table);
+	EXPECT(page >= pages + next_table && !page->private);
 	in_use--;
 }
 
 void *kzalloc_node(size_t size, gfp_t gfp, int node)
 {
-	EXPECT(gfp == GFP_KERNEL);
+	EXPECT(gfp == GFP_KERNEL || gfp == GFP_KERNEL_ACCOUNT);
 	memory_node = node;
 	return fails() ? NULL : calloc(1, size);
 }
@@ -130,7 +130,7 @@ void *kzalloc_node(size_t size, gfp_t gfp, int node)
 void *kvmalloc_node(size_t size, gfp_t gfp, int node)
 {
 	/* More than any area of the tests needs */
-	EXPECT(gfp == GFP_KERNEL && size < MEMORY_SIZE >> PAGE_SHIFT);
+	EXPECT(gfp == GFP_KERNEL_ACCOUNT && size < MEMORY_SIZE >> PAGE_SHIFT);
 	return fails() ? NULL : malloc(size);
 }
 

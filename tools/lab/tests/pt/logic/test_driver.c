@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <linux/jiffies.h>
+#include <linux/kexec.h>
 
 #include <asm/intel_pt.h>
 #include <asm/msr.h>
@@ -84,15 +85,21 @@ static void test_machines(void)
 	verdict("driver: machines that can write to memory, and one that cannot");
 }
 
-/* A firmware or a kernel before this one traces, on one of the CPUs. */
+/* A debugger traces to the trace hub; or a kernel before this one, to memory. */
 static void test_in_use(void)
 {
 	for (int cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		machine_caps[0] = machine_caps[1] = caps_all();
 		machine_tracing_cpu = cpu;
+		machine_tracing_ctl = RTIT_CTL_TRACEEN | RTIT_CTL_FABRIC_EN;
 		machine_warnings = 0;
 		EXPECT(machine_boot_as_is(MEMORY) == -EBUSY && machine_warnings == 1);
-		EXPECT(hw_of(cpu)->ctl == RTIT_CTL_TRACEEN);
+		EXPECT(hw_of(cpu)->ctl == machine_tracing_ctl);
+
+		machine_tracing_ctl = RTIT_CTL_TRACEEN | RTIT_CTL_TOPA;
+		machine_warnings = 0;
+		EXPECT(!machine_boot_as_is(MEMORY) && machine_warnings == 1);
+		EXPECT(!(hw_of(cpu)->ctl & RTIT_CTL_TRACEEN));
 	}
 	machine_tracing_cpu = -1;
 	for (machine_hiding_cpu = 0; machine_hiding_cpu < SHIM_CPUS; machine_hiding_cpu++) {
@@ -100,7 +107,7 @@ static void test_in_use(void)
 		EXPECT(machine_boot_as_is(MEMORY) == -ENODEV && machine_warnings == 1);
 	}
 	machine_hiding_cpu = -1;
-	verdict("driver: somebody else traces, or has the registers");
+	verdict("driver: a debugger or an earlier kernel traces, or a hypervisor has the registers");
 }
 
 static void test_unlike(void)
@@ -134,9 +141,14 @@ static void test_init(void)
 	trace.event.attr.type++;
 	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENOENT);
 	trace_destroy(&trace);
+	while (machine_later())
+		;
 	EXPECT(!trace_init(&trace, CONFIG_PLAIN));
 	EXPECT(trace.event.hw.aux_config == 0x240c && is_intel_pt_event(&trace.event));
+	/* As long as there is an event, and once more. */
+	EXPECT(machine_later() && machine_later());
 	trace_destroy(&trace);
+	EXPECT(machine_later() && !machine_later());
 	begin(false);
 	EXPECT(hw_this()->ctl == (0x240c | 1 | 1 << 8));
 	end();
@@ -194,6 +206,91 @@ static void test_stop_start(bool overwrite)
 	verdict("driver: stopped and started%s", overwrite ? ", newest data win" : "");
 }
 
+/* Nothing is traced, which a record says at once; perf does not try again at each tick. */
+static void expect_untraced(int cpu, bool new)
+{
+	unsigned int told = trace.rb.aux.transactions;
+	int here = shim_cpu;
+
+	shim_cpu = cpu;
+	EXPECT(!trace_in(&trace) && !hw_enabled());
+	EXPECT(trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
+	EXPECT(!trace.event.pending_disable);
+	trace_out(&trace);
+	shim_cpu = here;
+	/* The reader learns of a gap once, even if the task never runs elsewhere. */
+	EXPECT(trace.rb.aux.transactions == told + new);
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !trace.rb.aux.size_told);
+}
+
+/* It comes by INIT, with TraceEn that nobody cleared, and an error of nobody's. */
+static void test_comes_tracing(void)
+{
+	struct pt_caps caps = caps_all();
+
+	open_trace(&caps, false);
+	/* It has begun, so it does not clear the register once more. */
+	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
+	trace_out(&trace);
+	hw_of(1)->ctl = RTIT_CTL_TRACEEN | RTIT_CTL_TOPA;
+	hw_of(1)->status = RTIT_STATUS_ERROR;
+	machine_warnings = 0;
+	machine_cpu_up(1, SHIM_CPUHP_STATES);
+	EXPECT(!hw_of(1)->ctl || !(hw_of(1)->ctl & RTIT_CTL_TRACEEN));
+	EXPECT(machine_warnings == 1);
+	shim_cpu = 1;
+	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags);
+	shim_cpu = 0;
+
+	hw_of(1)->ctl = RTIT_CTL_TRACEEN | RTIT_CTL_FABRIC_EN;
+	machine_warnings = 0;
+	machine_cpu_up(1, SHIM_CPUHP_STATES);
+	EXPECT(machine_warnings == 1 && hw_of(1)->ctl & RTIT_CTL_TRACEEN);
+	EXPECT(per_cpu(pt_cpu, 1).unusable);
+	hw_of(1)->ctl = 0;
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: a CPU that comes tracing");
+}
+
+/* No CPU traces when the next kernel comes, and none begins; KVM leaves VMX operation. */
+static void test_shutdown(void)
+{
+	begin(false);
+	hw_output(30);
+	/* A reset stops the hardware: no CPU is asked, as one might not answer. */
+	machine_shutdown(false);
+	EXPECT(hw_enabled());
+	machine_shutdown(true);
+	EXPECT(!hw_enabled() && trace.rb.aux.head == 30);
+	intel_pt_handle_vmx(0);
+	pt_pmu.pmu.start(&trace.event, 0);
+	EXPECT(!hw_enabled());
+	trace_out(&trace);
+	expect_untraced(1, false);
+	/* A CPU that comes now does not trace either. */
+	kexec_in_progress = true;
+	machine_cpu_up(1, SHIM_CPUHP_STATES);
+	kexec_in_progress = false;
+	expect_untraced(1, false);
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+	verdict("driver: another kernel is started");
+}
+
+static void test_no_pmu(void)
+{
+	struct pt_caps caps = caps_all();
+
+	core_refuses_pmu = -ENOMEM;
+	EXPECT(machine_boot(&caps, MEMORY) == -ENOMEM && !machine_has_callbacks());
+	core_refuses_pmu = 0;
+	EXPECT(!machine_boot(&caps, MEMORY) && machine_has_callbacks());
+	verdict("driver: no PMU, nothing is left");
+}
+
 static void test_hotplug(void)
 {
 	struct pt_caps caps = caps_all();
@@ -205,33 +302,46 @@ static void test_hotplug(void)
 	shim_cpu = 0;
 
 	/* Its registers are lost; an event comes as early as it can. */
-	machine_cpu_down(1);
+	hw_reset_cpu(1);
 	machine_cpu_up(1, CPUHP_AP_ONLINE_DYN);
-	shim_cpu = 1;
-	EXPECT(trace_in(&trace) == -ENODEV);
-	shim_cpu = 0;
+	expect_untraced(1, true);
+	expect_untraced(1, false);
 	machine_cpu_up(1, SHIM_CPUHP_STATES);
 	shim_cpu = 1;
 	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
 	trace_out(&trace);
-
-	/* It is known which CPU an event is for. */
+	EXPECT(!trace.rb.aux.flags);
 	shim_cpu = 0;
-	per_cpu(pt_cpu, 0).lacking = true;
+
+	/* It is known which CPU an event is for. But a task with such an event can fork. */
+	per_cpu(pt_cpu, 0).unusable = true;
 	trace.event.cpu = 0;
 	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENODEV);
-	per_cpu(pt_cpu, 0).lacking = false;
+	trace_prepare(&child, CONFIG_PLAIN);
+	child.event.cpu = 0;
+	child.event.parent = &trace.event;
+	EXPECT(!trace_open(&child));
+	if (child.event.destroy)
+		trace_destroy(&child);
+	per_cpu(pt_cpu, 0).unusable = false;
 
 	/* Another one comes, which can do less. */
-	machine_cpu_down(1);
 	caps_clear(&machine_caps[1], PT_CAP_mtc);
 	machine_cpu_up(1, SHIM_CPUHP_STATES);
 	trace.event.cpu = 1;
 	EXPECT(pt_pmu.pmu.event_init(&trace.event) == -ENODEV);
-	shim_cpu = 1;
-	EXPECT(trace_in(&trace) == -ENODEV);
-	shim_cpu = 0;
+	expect_untraced(1, true);
 	EXPECT(!trace_in(&trace));
+	end();
+	EXPECT(!trace.rb.aux.flags);
+
+	/* The newest data are still there after a gap. */
+	begin(true);
+	hw_output(100);
+	trace_out(&trace);
+	per_cpu(pt_cpu, 1).unusable = true;
+	expect_untraced(1, true);
+	EXPECT(!trace_in(&trace) && trace_sample(&trace, 50) == 50);
 	end();
 	verdict("driver: a CPU that goes, that comes, and another one");
 }
@@ -242,7 +352,10 @@ static void test_sleep(void)
 	hw_output(700);
 	machine_sleep();
 	EXPECT(trace.rb.aux.head == 700);
+	machine_irq_work_raised = 0;
 	machine_wake();
+	/* What was asked for when interrupts were off already, is asked for again. */
+	EXPECT(machine_irq_work_raised == 1);
 	core_check(&trace);
 	EXPECT(hw_output(50) == 50);
 	end();
@@ -255,6 +368,39 @@ static void test_sleep(void)
 	EXPECT(!hw_enabled());
 	core_check(&trace);
 	EXPECT(!trace_in(&trace) && hw_output(50) == 50);
+	end();
+
+	/* It is full, so the event is about to be disabled, and does not begin again. */
+	begin(false);
+	hw_output(1UL << 20);
+	machine_sleep();
+	EXPECT(trace.event.pending_disable);
+	machine_wake();
+	EXPECT(!hw_enabled() && trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
+	hw_this()->pmi = false;
+	trace_out(&trace);
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+
+	/* What the register said is gone when the machine wakes. */
+	begin(false);
+	hw_output(100);
+	hw_this()->status |= RTIT_STATUS_ERROR;
+	trace_out(&trace);
+	EXPECT(!trace.rb.aux.flags);
+	machine_sleep();
+	machine_wake();
+	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
+	end();
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+
+	/* A hypervisor hides the registers from then on. */
+	begin(false);
+	machine_sleep();
+	machine_hiding_cpu = 0;
+	machine_wake();
+	machine_hiding_cpu = -1;
+	EXPECT(per_cpu(pt_cpu, 0).unusable && trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
 	end();
 
 	/* Stopped before, it stays so; and what was, does not come back the next time. */
@@ -297,7 +443,7 @@ static void test_vmx(void)
 	/* The end of this kernel, in the middle of something */
 	per_cpu(pt_cpu, 0).state = PT_BUSY;
 	cpu_emergency_stop_pt();
-	per_cpu(pt_cpu, 0).state = PT_HELD;
+	per_cpu(pt_cpu, 0).state = PT_PAUSED;
 	hw_this()->vmx = false;
 	intel_pt_handle_vmx(0);
 	EXPECT(hw_enabled());
@@ -320,8 +466,10 @@ static void test_errors(bool overwrite)
 
 	begin(overwrite);
 	hw_this()->status = RTIT_STATUS_ERROR | count;
+	machine_warnings = 0;
 	trace_out(&trace);
 	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+	EXPECT(machine_warnings == 1);
 
 	/* At a filter: no hole, and so no PSB is needed. */
 	EXPECT(!trace_in(&trace));
@@ -418,7 +566,12 @@ static void test_no_room(void)
 
 	begin(false);
 	EXPECT(hw_output(1UL << 20) == aux->size);
+	/* A PMI ends the transaction while pt_pmu_stop() sets STOPPED, which undoes its UPTODATE. */
+	core_deliver();
+	EXPECT(trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
+	trace.event.hw.state = 0;
 	trace_out(&trace);
+	EXPECT(trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
 	EXPECT(trace.event.pending_disable);
 	trace.event.pending_disable = 0;
 	EXPECT(trace_in(&trace) == -EINVAL && trace.event.pending_disable);
@@ -536,15 +689,82 @@ static void test_first_start(void)
 	verdict("driver: the first start of a trace");
 }
 
+/* A paused trace, or one that VMX operation has stopped, has data as well. */
+static void test_kill_stopped(void)
+{
+	for (int vmx = 0; vmx < 2; vmx++) {
+		begin(false);
+		hw_output(30);
+		if (vmx)
+			intel_pt_handle_vmx(1);
+		else
+			perf_aux_pause(&trace.event, true);
+		hw_this()->vmx = vmx;
+		cpu_emergency_stop_pt();
+		EXPECT(!hw_enabled() && trace.rb.aux.head == 30);
+		core_forget();
+		trace_unmap(&trace);
+		trace_destroy(&trace);
+	}
+	verdict("driver: the end of this kernel, while a trace is stopped");
+}
+
+/* Registers are not touched where nothing is traced, or where they may be missing. */
+static void test_kill_idle(void)
+{
+	unsigned int writes;
+
+	begin(false);
+	trace_out(&trace);
+	writes = hw_this()->writes;
+	cpu_emergency_stop_pt();
+	per_cpu(pt_cpu, 0).unusable = true;
+	per_cpu(pt_cpu, 0).state = PT_BUSY;
+	cpu_emergency_stop_pt();
+	EXPECT(hw_this()->writes == writes);
+	per_cpu(pt_cpu, 0).unusable = false;
+	per_cpu(pt_cpu, 0).state = PT_IDLE;
+	EXPECT(!trace_in(&trace));
+	end();
+	verdict("driver: the end of this kernel, where nothing is traced");
+}
+
+/* The newest data; the place after them is what a dump needs. */
+static void test_kill_overwrite(void)
+{
+	begin(true);
+	hw_output(5000);
+	cpu_emergency_stop_pt();
+	EXPECT(!hw_enabled() && trace.rb.aux.head == 5000 && !trace.rb.aux.transactions);
+	core_forget();
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+
+	begin(true);
+	hw_output(trace.rb.aux.size);
+	cpu_emergency_stop_pt();
+	EXPECT(!trace.rb.aux.head);
+	core_forget();
+	trace_unmap(&trace);
+	trace_destroy(&trace);
+	verdict("driver: the end of this kernel, newest data win");
+}
+
 /* The kernel is left: nothing is written from then on, what was is told. */
 static void test_kill(void)
 {
 	begin(false);
 	hw_output(30);
 	cpu_emergency_stop_pt();
-	EXPECT(!hw_enabled() && trace.rb.aux.head == 30);
+	EXPECT(!hw_enabled() && trace.rb.aux.head == 30 && !trace.rb.aux.transactions);
 	cpu_emergency_stop_pt();
-	EXPECT(!hw_enabled());
+	EXPECT(!hw_enabled() && trace.rb.aux.head == 30);
+	/* The CPU that crashed takes NMIs for a while. */
+	intel_pt_interrupt();
+	perf_aux_pause(&trace.event, true);
+	perf_aux_pause(&trace.event, false);
+	EXPECT(!hw_enabled() && !trace.rb.aux.transactions);
+	core_forget();
 	trace_unmap(&trace);
 	trace_destroy(&trace);
 	verdict("driver: the end of this kernel");
@@ -554,12 +774,15 @@ void test_driver(void)
 {
 	test_machines();
 	test_in_use();
+	test_no_pmu();
 	test_unlike();
 	test_init();
 	test_exclusive();
 	test_stop_start(false);
 	test_stop_start(true);
 	test_hotplug();
+	test_comes_tracing();
+	test_shutdown();
 	test_sleep();
 	test_vmx();
 	test_errors(false);
@@ -575,4 +798,7 @@ void test_driver(void)
 	test_stale_pmi();
 	test_first_start();
 	test_kill();
+	test_kill_stopped();
+	test_kill_idle();
+	test_kill_overwrite();
 }

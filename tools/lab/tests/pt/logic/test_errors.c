@@ -165,14 +165,17 @@ static void test_no_error(void)
 	EXPECT(!trace_in(&other) && hw_this()->reads == reads && hw_output(100) == 100);
 	trace_out(&other);
 
-	/* A CPU that was off has other registers. */
+	/* The registers of a CPU that was off are as it left them, or reset. */
 	fail(&one);
-	machine_cpu_down(0);
 	machine_cpu_up(0, SHIM_CPUHP_STATES);
 	reads = hw_this()->reads;
 	EXPECT(!trace_in(&other) && hw_this()->reads == reads);
 	trace_out(&other);
 	EXPECT(!other.rb.aux.flags);
+	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
+	hw_reset_cpu(0);
+	machine_cpu_up(0, SHIM_CPUHP_STATES);
+	EXPECT(!flags_of(&one) && !flags_of(&other));
 	end();
 	verdict("errors: none, and what it costs to know");
 }
@@ -213,6 +216,63 @@ static void test_read(void)
 	verdict("errors: found by who reads the event");
 }
 
+/* Two CPUs, two errors; and areas that are gone, or new at the same place. */
+static void test_several(void)
+{
+	begin();
+	fail(&one);
+	shim_cpu = 1;
+	fail(&other);
+	machine_warnings = 0;
+	EXPECT(flags_of(&one) == 0);
+	EXPECT(machine_warnings == 1);
+	shim_cpu = 0;
+	EXPECT(flags_of(&other) == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(!flags_of(&one) && !flags_of(&other));
+
+	fail(&one);
+	close_trace(&one);
+	open_trace(&one);
+	EXPECT(!flags_of(&one));
+	fail(&one);
+	close_trace(&one);
+	EXPECT(!flags_of(&other));
+	open_trace(&one);
+	EXPECT(!flags_of(&one));
+	end();
+	verdict("errors: of several traces at a time, and of some that are gone");
+}
+
+/* A CPU's trace that nothing ever stops, and that nobody asks. */
+static void test_watch(void)
+{
+	begin();
+	while (machine_later() && !jiffies)
+		;
+	EXPECT(!trace_in(&one) && hw_output(100) == 100);
+	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
+	jiffies++;
+	shim_cpu = 1;
+	EXPECT(machine_later());
+	shim_cpu = 0;
+	EXPECT(hw_output(100) == 100 && !(hw_this()->status & RTIT_STATUS_ERROR));
+	trace_out(&one);
+	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+
+	/* The task has left the CPU, where nothing is traced any more. */
+	fail(&one);
+	shim_cpu = 1;
+	EXPECT(!flags_of(&one));
+	EXPECT(machine_later());
+	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
+	shim_cpu = 0;
+	EXPECT(!flags_of(&other) && !flags_of(&one));
+	end();
+	EXPECT(machine_later() && !machine_later());
+	verdict("errors: found by a look once in a second");
+}
+
 /* An event goes on with another area. */
 static void test_remap(void)
 {
@@ -235,5 +295,7 @@ void test_unseen_errors(void)
 	test_migration();
 	test_no_error();
 	test_read();
+	test_several();
+	test_watch();
 	test_remap();
 }

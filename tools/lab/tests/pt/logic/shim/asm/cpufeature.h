@@ -4,7 +4,7 @@
 
 #include <asm/processor.h>
 
-enum { X86_FEATURE_INTEL_PT, X86_FEATURE_VMX, X86_FEATURE_PTI };
+enum { X86_FEATURE_INTEL_PT, X86_FEATURE_VMX };
 
 bool boot_cpu_has(unsigned int feature);
 

@@ -9,7 +9,6 @@
 #define MSR_IA32_RTIT_CTL		0x570
 #define MSR_IA32_RTIT_ADDR0_A		0x580
 #define MSR_IA32_RTIT_ADDR0_B		0x581
-#define MSR_IA32_RTIT_CR3_MATCH		0x572
 /* Where it goes, and what became of it */
 #define MSR_IA32_RTIT_OUTPUT_BASE	0x560
 #define MSR_IA32_RTIT_OUTPUT_MASK	0x561

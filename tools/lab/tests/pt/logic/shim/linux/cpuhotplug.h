@@ -7,6 +7,6 @@ enum cpuhp_state { CPUHP_BP_PREPARE_DYN, CPUHP_AP_ONLINE_DYN, SHIM_CPUHP_STATES 
 int cpuhp_setup_state(enum cpuhp_state state, const char *name,
 		      int (*startup)(unsigned int cpu),
 		      int (*teardown)(unsigned int cpu));
-#define cpuhp_remove_state(state)	((void)(state))
+void cpuhp_remove_state(int state);
 
 #endif

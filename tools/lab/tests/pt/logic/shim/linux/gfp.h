@@ -11,6 +11,7 @@
 typedef unsigned int gfp_t;
 
 #define GFP_KERNEL	1
+#define GFP_KERNEL_ACCOUNT	4
 #define __GFP_ZERO	2
 #define MAX_PAGE_ORDER	10
 #define NUMA_NO_NODE	(-1)
@@ -20,7 +21,7 @@ struct page {
 };
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
-void free_page(unsigned long address);
+void __free_page(struct page *page);
 
 void *kzalloc_node(size_t size, gfp_t gfp, int node);
 void *kvmalloc_node(size_t size, gfp_t gfp, int node);

@@ -25,8 +25,6 @@
 #define PERF_EF_PAUSE	0x08
 #define PERF_EF_RESUME	0x10
 
-#define PERF_ATTACH_TASK	0x04
-
 #define PERF_HES_STOPPED	0x01
 #define PERF_HES_UPTODATE	0x02
 
@@ -35,7 +33,7 @@
 #define PERF_PMU_CAP_ITRACE		0x0020
 #define PERF_PMU_CAP_AUX_PAUSE		0x0200
 #define PERF_PMU_CAP_AUX_PREFER_LARGE	0x0400
-#define PERF_PMU_CAP_AUX_HUGE		0x0800
+#define PERF_PMU_CAP_AUX_ANY_SIZE	0x0800
 
 #define static_assert(condition)	_Static_assert(condition, #condition)
 
@@ -95,7 +93,7 @@ struct perf_addr_filter_range {
 
 struct perf_event_attr {
 	u32 type;
-	u64 config, config1;
+	u64 config;
 	u32 aux_sample_size;
 	bool exclude_user;
 	bool exclude_kernel;
@@ -112,6 +110,7 @@ struct hw_perf_event {
 	};
 	void *addr_filters;
 	int state;
+	int flags;
 };
 
 struct perf_event {
@@ -121,8 +120,6 @@ struct perf_event {
 	struct perf_event *parent;
 	struct perf_buffer *rb;
 	int cpu;
-	unsigned int attach_state;
-	void *pmu_private;
 	int pending_disable;
 	struct perf_addr_filters_head addr_filters;
 	struct perf_addr_filter_range *addr_filter_ranges;
@@ -152,6 +149,7 @@ int perf_pmu_register(struct pmu *pmu, const char *name, int type);
 void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event *event);
 void perf_aux_output_flag(struct perf_output_handle *handle, u64 flags);
 void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size);
+void perf_aux_output_publish(struct perf_output_handle *handle, unsigned long size);
 void *perf_get_aux(struct perf_output_handle *handle);
 long perf_output_copy_aux(struct perf_output_handle *source,
 			  struct perf_output_handle *record,

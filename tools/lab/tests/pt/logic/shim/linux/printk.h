@@ -4,7 +4,8 @@
 
 void shim_warn(const char *format, ...);
 
+#define KERN_WARNING			""
 #define pr_warn(...)			shim_warn(__VA_ARGS__)
-#define pr_warn_ratelimited(...)	shim_warn(__VA_ARGS__)
+#define printk_deferred(...)		shim_warn(__VA_ARGS__)
 
 #endif

@@ -5,6 +5,7 @@
 struct syscore_ops {
 	int (*suspend)(void *data);
 	void (*resume)(void *data);
+	void (*shutdown)(void *data);
 };
 
 struct syscore {
@@ -12,5 +13,6 @@ struct syscore {
 };
 
 void register_syscore(struct syscore *syscore);
+void unregister_syscore(struct syscore *syscore);
 
 #endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Output errors that are found by nothing else.
+ *
+ * An output error (SDM, "ToPA Errors", "Operational Errors") ends a trace without
+ * an interrupt, and only IA32_RTIT_STATUS shows it. The driver reads the register
+ * when a trace stops for another reason, but not each time. The trace of a CPU may
+ * never stop after an error, and a task may leave the CPU on which its trace met
+ * one. So CPUs that trace, or have not read the register after a trace, read it once
+ * in a second. The error is reported by the next record of that trace.
+ */
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "pt.h"
+
+#define PT_WATCH_INTERVAL	HZ
+
+static void pt_watch(struct work_struct *work);
+/* Not deferrable: the CPU that would do the work may be idle while others trace. */
+static DECLARE_DELAYED_WORK(pt_watch_work, pt_watch);
+
+/* Number of events of the PMU; the work runs while it is not 0. */
+static atomic_t pt_watch_users = ATOMIC_INIT(0);
+
+static void pt_watch_cpu(void *unused)
+{
+	struct pt *pt = this_cpu_ptr(&pt_cpu);
+
+	if (READ_ONCE(pt->state) == PT_IDLE)
+		pt_flush_status(pt);
+	else
+		pt_poll_error(pt);
+}
+
+static void pt_watch(struct work_struct *work)
+{
+	unsigned int cpu;
+	struct pt *pt;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		/* Do not interrupt a CPU without anything to read. */
+		pt = per_cpu_ptr(&pt_cpu, cpu);
+		if (READ_ONCE(pt->state) == PT_TRACING ||
+		    READ_ONCE(pt->status_owner))
+			smp_call_function_single(cpu, pt_watch_cpu, NULL, true);
+	}
+	cpus_read_unlock();
+
+	if (atomic_read(&pt_watch_users))
+		schedule_delayed_work(&pt_watch_work, PT_WATCH_INTERVAL);
+}
+
+/**
+ * pt_watch_get - look for output errors while an event exists
+ *
+ * Context: process.
+ */
+void pt_watch_get(void)
+{
+	if (atomic_inc_return(&pt_watch_users) == 1)
+		schedule_delayed_work(&pt_watch_work, PT_WATCH_INTERVAL);
+}
+
+/**
+ * pt_watch_put - undo pt_watch_get()
+ *
+ * Context: any.
+ */
+void pt_watch_put(void)
+{
+	atomic_dec(&pt_watch_users);
+}
