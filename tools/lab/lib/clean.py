@@ -12,7 +12,7 @@ from errors import LabError
 
 BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
          "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
-         "packets", "steps", "series-6.12", "series-git", "ccache-tmp")
+         "packets", "steps", "altered", "series-6.12", "series-git", "ccache-tmp")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* area.c: an area from its first mapping to its last, and all that can fail on the way. */
+#include "check.h"
+
+static int setup_error, set_up, freed;
+static bool setup_overwrite, keeps, last_goes;
+static struct perf_event *stopped;
+static struct perf_output_handle handle;
+
+static void *setup(struct perf_event *event, void **pages, int nr_pages, bool overwrite)
+{
+	setup_overwrite = overwrite;
+	if (last_goes)
+		atomic_set(&event->rb->mmap_count, 0);
+	if (setup_error)
+		return setup_error > 0 ? NULL : ERR_PTR(setup_error);
+	set_up++;
+	return pages;
+}
+
+static void free_aux(void *aux)
+{
+	must(pages_used() > 0, "a driver's data go before the pages");
+	freed++;
+}
+
+static void stop(struct perf_event *event, int flags)
+{
+	must(flags == PERF_EF_UPDATE && world.irqs_off, "a writer is stopped on its CPU, for good");
+	stopped = event;
+	if (handle.event == event && !keeps && event->oncpu == world.cpu)
+		perf_aux_output_end(&handle, 8);
+}
+
+static struct pmu pmu, no_aux_pmu = { .stop = stop };
+static struct perf_event event, second;
+static struct mapping data, area, more;
+
+static void begin(void)
+{
+	world_begin();
+	pmu = (struct pmu){ .setup_aux = setup, .free_aux = free_aux, .stop = stop };
+	setup_error = 0;
+	set_up = 0;
+	freed = 0;
+	keeps = false;
+	last_goes = false;
+	stopped = NULL;
+	handle.event = NULL;
+	event_begin(&event, &pmu);
+	event_begin(&second, &pmu);
+}
+
+/* The area is refused, and nothing is left of the attempt. */
+static bool area_refused(int error, unsigned long pages, unsigned long flags)
+{
+	bool good;
+	int ret;
+
+	if (map(&data, &event, 0, 5, VM_SHARED | VM_WRITE))
+		return false;
+	event.rb->user_page->aux_offset = 8 * PAGE_SIZE;
+	event.rb->user_page->aux_size = pages * PAGE_SIZE;
+	ret = map(&area, &event, 8, pages, VM_SHARED | flags);
+	if (ret != error)
+		diag("%d, %d wanted", ret, error);
+	good = ret == error && !area.vma.vm_ops && event.rb->aux.state == PERF_AUX_NONE &&
+	       !event.rb->aux.maps && event.rb->mmap_count.counter == 1 &&
+	       event.mmap_count.counter == 1 && set_up == freed && !event.rb->aux.mutex.held &&
+	       world.task.user->perf_mlock.counter == 5;
+	unmap(&data);
+	return good && world_clean();
+}
+
+static void test_refusals(void)
+{
+	begin();
+	point(area_refused(-EINVAL, 3, 0), "area: not a power of two");
+	pmu.setup_aux = NULL;
+	point(area_refused(-EOPNOTSUPP, 4, 0), "area: a PMU that has none");
+	/* After one that was there. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	unmap(&area);
+	world.pages_left = 3;
+	point(map(&area, &event, 8, 4, VM_SHARED) == -ENOMEM && freed == 1,
+	      "area: no memory for the second one");
+	unmap(&data);
+	begin();
+	setup_error = -EOPNOTSUPP;
+	point(area_refused(-EOPNOTSUPP, 4, 0), "area: the driver's error");
+	setup_error = 1;
+	point(area_refused(-ENOMEM, 4, 0), "area: the driver has no memory");
+	begin();
+	world.pages_left = 3;
+	point(area_refused(-ENOMEM, 4, 0), "area: no memory");
+	begin();
+	world.memlock = 0;
+	point(area_refused(-EPERM, 512, 0), "area: beyond RLIMIT_MEMLOCK");
+	begin();
+	world.signal_after = 0;
+	point(area_refused(-EINTR, 4, 0), "area: a fatal signal");
+	begin();
+	pmu.capabilities = PERF_PMU_CAP_AUX_NO_SG;
+	world.order_there = 1;
+	point(area_refused(-ENOMEM, 4, 0), "area: not contiguous");
+	point(!map_both(&data, &area, &event, 4, VM_WRITE),
+	      "area: which a full trace need not be");
+	unmap(&area);
+	unmap(&data);
+}
+
+static void test_places(void)
+{
+	struct perf_event_mmap_page *page;
+
+	begin();
+	map(&data, &event, 0, 5, VM_SHARED | VM_WRITE);
+	page = event.rb->user_page;
+	page->aux_offset = 4 * PAGE_SIZE;
+	page->aux_size = 4 * PAGE_SIZE;
+	point(map(&area, &event, 4, 4, VM_SHARED) == -EINVAL, "area: over the data");
+	page->aux_offset = 5 * PAGE_SIZE;
+	point(map(&area, &event, 6, 4, VM_SHARED) == -EINVAL, "area: not where the user page says");
+	point(map(&area, &event, 5, 2, VM_SHARED) == -EINVAL, "area: not as the user page says");
+	point(!map(&area, &event, 5, 4, VM_SHARED), "area: right after the data");
+	page->aux_offset = 9 * PAGE_SIZE;
+	point(map(&more, &event, 9, 4, VM_SHARED) == -EINVAL, "area: a second one");
+	page->aux_offset = 5 * PAGE_SIZE;
+	page->aux_size = 2 * PAGE_SIZE;
+	point(map(&more, &event, 5, 2, VM_SHARED) == -EINVAL && event.rb->aux.maps == 1,
+	      "area: the same with another size");
+	unmap(&area);
+	unmap(&data);
+	point(world_clean(), "area: nothing is left");
+}
+
+static void test_modes(void)
+{
+	begin();
+	event.cpu = 0;
+	world.node_wanted = 100;
+	point(!map_both(&data, &area, &event, 4, 0), "area: of CPU 0, on its node");
+	unmap(&area);
+	unmap(&data);
+
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		struct perf_aux *aux;
+
+		begin();
+		event.cpu = 2;
+		world.node_wanted = 102;
+		event.attr.aux_watermark = 3 * PAGE_SIZE;
+		map(&data, &event, 0, 5, VM_SHARED | VM_WRITE);
+		event.rb->aux.head = 5 * PAGE_SIZE + 9;
+		event.rb->user_page->aux_offset = 8 * PAGE_SIZE;
+		event.rb->user_page->aux_size = 4 * PAGE_SIZE;
+		point(!map(&area, &event, 8, 4, VM_SHARED | (overwrite ? 0 : VM_WRITE)),
+		      "area: %s", overwrite ? "overwrite" : "full trace");
+		aux = &event.rb->aux;
+		point(aux->state == PERF_AUX_LIVE && aux->overwrite == overwrite &&
+		      setup_overwrite == overwrite && aux->pgoff == 8 && aux->nr_pages == 4 &&
+		      aux->maps == 1 && aux->pmu == &pmu && world.modules == 1 &&
+		      aux->charge.gift == 4 && area.vma.vm_flags & VM_MIXEDMAP &&
+		      event.mmap_count.counter == 2 && event.rb->mmap_count.counter == 2 &&
+		      aux->priv == (void *)aux->pages && !aux->unreported.nr && world.traced[MAP] == 1 &&
+	      !world.traced[UNMAP],
+		      "area: what it is");
+		point(aux->watermark == (overwrite ? ~0UL : 3 * PAGE_SIZE) &&
+		      aux->mark == (overwrite ? 0 : 3 * PAGE_SIZE),
+		      "area: its watermark, and the last one that was passed");
+		unmap(&data);
+		unmap(&area);
+		point(freed == 1 && world.traced[UNMAP] == 1 && world_clean(),
+		      "area: gone, after the data");
+	}
+	begin();
+	pmu.capabilities = PERF_PMU_CAP_AUX_NO_SG;
+	point(!map_both(&data, &area, &event, 64, 0) &&
+	      page_private(virt_to_page(event.rb->aux.pages[0])) == 6, "area: contiguous");
+	unmap(&area);
+	unmap(&data);
+	begin();
+	pmu.capabilities = PERF_PMU_CAP_AUX_PREFER_LARGE;
+	map_both(&data, &area, &event, 64, VM_WRITE);
+	point(page_private(virt_to_page(event.rb->aux.pages[0])) == 5,
+	      "area: chunks of a watermark, where large ones are preferred");
+	unmap(&area);
+	unmap(&data);
+	begin();
+	map_both(&data, &area, &event, 64, 0);
+	point(!PagePrivate(virt_to_page(event.rb->aux.pages[0])), "area: single pages elsewhere");
+	unmap(&area);
+	unmap(&data);
+}
+
+static void test_counts(void)
+{
+	struct perf_buffer *rb;
+
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	point(!map(&more, &event, 8, 4, VM_SHARED | VM_WRITE) && rb->aux.maps == 2 &&
+	      rb->mmap_count.counter == 3 && set_up == 1 && pages_used() == 4,
+	      "area: mapped once more");
+	area.vma.vm_ops->open(&area.vma);
+	point(rb->aux.maps == 3 && rb->mmap_count.counter == 4, "area: moved, so mapped once more");
+	point(area.vma.vm_ops->may_split(&area.vma, 0) == -EINVAL, "area: no part of it");
+	unmap(&area);
+	unmap(&area);
+	point(rb->aux.state == PERF_AUX_LIVE && !freed, "area: stays while it is mapped");
+	unmap(&more);
+	point(rb->aux.state == PERF_AUX_NONE && freed == 1 && pages_used() == 0 && !world.ipis,
+	      "area: goes with the last mapping, and no CPU is asked where nothing was traced");
+	unmap(&data);
+	point(world_clean(), "area: and the buffer");
+
+	/* mmap() of an area while the last mapping of the buffer goes. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	atomic_set(&rb->mmap_count, 0);
+	point(map(&more, &event, 8, 4, VM_SHARED | VM_WRITE) == -EINVAL && rb->aux.maps == 1 &&
+	      rb->aux.state == PERF_AUX_LIVE, "area: the buffer's last mapping is going");
+	atomic_set(&rb->mmap_count, 2);
+	unmap(&area);
+	atomic_set(&rb->mmap_count, 0);
+	point(map(&more, &event, 8, 4, VM_SHARED | VM_WRITE) == -EINVAL && set_up == 1,
+	      "area: and then there is no new one");
+	atomic_set(&rb->mmap_count, 1);
+	unmap(&data);
+
+	/* It goes while the area is being made. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	unmap(&area);
+	last_goes = true;
+	point(map(&area, &event, 8, 4, VM_SHARED | VM_WRITE) == -EINVAL && set_up == 2 &&
+	      freed == 2 && rb->aux.state == PERF_AUX_NONE && !rb->aux.maps && !pages_used(),
+	      "area: the buffer's last mapping goes while it is made");
+	atomic_set(&rb->mmap_count, 1);
+	unmap(&data);
+}
+
+static void test_stop(void)
+{
+	struct perf_buffer *rb;
+
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	world.cpu = 2;
+	event.oncpu = 2;
+	must(perf_aux_output_begin(&handle, &event), "a transaction begins");
+	world.cpu = 1;
+	point(rb->aux.last_cpu == 2 && rb->aux.writer == &event, "stop: who writes, and where");
+	unmap(&area);
+	point(world.ipis == 1 && stopped == &event && !handle.event && freed == 1 &&
+	      rb->aux.state == PERF_AUX_NONE && world.records == 1,
+	      "stop: the writer, on its CPU, and its data are reported");
+	point(!perf_aux_output_begin(&handle, &event), "stop: and it does not begin again");
+	unmap(&data);
+	run_works();
+	point(world_clean(), "stop: nothing is left");
+
+	/* An event that runs without a transaction, as CoreSight's do. */
+	for (int task = 0; task < 2; task++) {
+		begin();
+		map_both(&data, &area, &event, 4, VM_WRITE);
+		world.cpu = 2;
+		event.oncpu = 2;
+		if (task)
+			perf_cpu_context[2].task_ctx = event.ctx;
+		list_add(&event.event_entry, task ? &event.ctx->event_list :
+					     &perf_cpu_context[2].ctx.event_list);
+		perf_aux_output_begin(&handle, &event);
+		perf_aux_output_end(&handle, 0);
+		world.cpu = 0;
+		unmap(&area);
+		point(stopped == &event, "stop: an event of a %s that has no transaction",
+		      task ? "task" : "CPU");
+		unmap(&data);
+		list_del(&event.event_entry);
+	}
+
+	/* Those that are not of this buffer, not here, or not active, go on. */
+	for (int i = 0; i < 4; i++) {
+		begin();
+		map_both(&data, &area, &event, 4, VM_WRITE);
+		perf_aux_output_begin(&handle, &event);
+		perf_aux_output_end(&handle, 0);
+		second.rb = i == 0 ? NULL : event.rb;
+		second.state = i == 1 ? PERF_EVENT_STATE_INACTIVE : PERF_EVENT_STATE_ACTIVE;
+		second.oncpu = i == 2 ? 3 : 0;
+		if (i == 3)
+			second.pmu = &no_aux_pmu;
+		list_add(&second.event_entry, &perf_cpu_context[0].ctx.event_list);
+		unmap(&area);
+		point(!stopped, "stop: not another event (%d)", i);
+		unmap(&data);
+		list_del(&second.event_entry);
+	}
+
+	/* A child writes to its parent's buffer. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	second.parent = &event;
+	second.oncpu = 3;
+	world.cpu = 3;
+	point(perf_aux_output_begin(&handle, &second) && event.rb->aux.writer == &second,
+	      "stop: a child writes");
+	world.cpu = 0;
+	unmap(&area);
+	point(stopped == &second && freed == 1, "stop: and is stopped");
+	unmap(&data);
+	run_works();
+	point(world_clean(), "stop: nothing is left of it");
+}
+
+/* The CPU of the last attempt is not that of the writer, or is offline. */
+static void test_elsewhere(void)
+{
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	event.oncpu = 1;
+	world.cpu = 1;
+	perf_aux_output_begin(&handle, &event);
+	event.rb->aux.last_cpu = 2;
+	world.cpu = 0;
+	unmap(&area);
+	point(stopped == &event && freed == 1 && world.ipis == 2, "stop: the writer is elsewhere");
+	unmap(&data);
+
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 0);
+	event.rb->aux.last_cpu = 3;
+	world.online[3] = false;
+	unmap(&area);
+	point(freed == 1 && !world.ipis, "stop: the last CPU is offline");
+	unmap(&data);
+	point(world_clean(), "stop: nothing is left then, either");
+}
+
+/* s390's driver keeps its transaction. */
+static void test_kept(void)
+{
+	struct perf_buffer *rb;
+
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	perf_aux_output_begin(&handle, &event);
+	keeps = true;
+	unmap(&area);
+	point(rb->aux.state == PERF_AUX_CLOSING && !freed && pages_used() == 4,
+	      "kept: the area stays");
+	point(map(&more, &event, 8, 4, VM_SHARED | VM_WRITE) == -EBUSY, "kept: no other area");
+	perf_aux_output_end(&handle, 8);
+	point(!freed && world.irq_work, "kept: not freed where the transaction ends");
+	run_works();
+	point(freed == 1 && rb->aux.state == PERF_AUX_NONE && !pages_used(),
+	      "kept: freed by the worker");
+	point(!map(&more, &event, 8, 4, VM_SHARED | VM_WRITE), "kept: and then there is another");
+	unmap(&more);
+	unmap(&data);
+	point(world_clean(), "kept: nothing is left");
+
+	/* The buffer's last mapping goes before the transaction ends. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	keeps = true;
+	unmap(&area);
+	unmap(&data);
+	point(!freed && !event.rb && pages_used() == 4, "kept: longer than the buffer is mapped");
+	perf_aux_output_end(&handle, 8);
+	run_works();
+	point(freed == 1 && world_clean(), "kept: both are freed");
+
+	/* A late worker finds an area that is not the one it was queued for. */
+	begin();
+	map_both(&data, &area, &event, 4, VM_WRITE);
+	rb = event.rb;
+	rb->refcount.counter++;
+	perf_aux_reap(rb);
+	run_works();
+	point(rb->aux.state == PERF_AUX_LIVE && !freed, "kept: a late worker frees nothing in use");
+	rb->refcount.counter += 2;
+	perf_aux_reap(rb);
+	perf_aux_reap(rb);
+	run_works();
+	point(rb->refcount.counter == 1, "kept: a reference for each irq_work, queued or not");
+	rb->refcount.counter += 2;
+	perf_aux_reap(rb);
+	run_irq_work();
+	perf_aux_reap(rb);
+	run_works();
+	point(rb->refcount.counter == 1, "kept: a reference for each worker, queued or not");
+	unmap(&area);
+	unmap(&data);
+	point(world_clean(), "kept: nothing is left of that");
+}
+
+/* Each fault maps all that is within 2 MiB, each page once and the right one. */
+static void test_faults(void)
+{
+	struct vm_fault fault = { .vma = &area.vma };
+	static const unsigned long shifts[] = { 0, 1, 511, 200 };
+	struct page *last;
+	unsigned long one = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(shifts); i++) {
+		unsigned long pages = 1024, mapped = 0, at;
+		bool good = true;
+
+		begin();
+		world.memlock = -1UL;
+		map_both(&data, &area, &event, pages, VM_WRITE);
+		area.vma.vm_start = (1UL << 40) + shifts[i] * PAGE_SIZE;
+		area.vma.vm_end = area.vma.vm_start + pages * PAGE_SIZE;
+		while (mapped < pages) {
+			unsigned long before = entries_mapped();
+
+			at = random_below(pages);
+			if (page_at(area.vma.vm_start + at * PAGE_SIZE))
+				continue;
+			/* Another thread has mapped one of them meanwhile. */
+			if (random_below(2) && at + 3 < pages &&
+			    !page_at(area.vma.vm_start + (at + 2) * PAGE_SIZE)) {
+				struct page *page = virt_to_page(event.rb->aux.pages[at + 2]);
+
+				one = 1;
+				vm_insert_pages(&area.vma, area.vma.vm_start + (at + 2) * PAGE_SIZE,
+						&page, &one);
+			}
+			fault.address = area.vma.vm_start + at * PAGE_SIZE + random_below(8);
+			fault.pgoff = 8 + at;
+			good = good && area.vma.vm_ops->fault(&fault) == VM_FAULT_NOPAGE &&
+			       page_at(fault.address & PAGE_MASK) && entries_mapped() - before <= 512;
+			mapped = entries_mapped();
+			if (!good)
+				break;
+		}
+		for (at = 0; good && at < pages; at++)
+			good = page_at(area.vma.vm_start + at * PAGE_SIZE) ==
+			       virt_to_page(event.rb->aux.pages[at]);
+		point(good, "fault: all pages, the VMA begins %lu pages after 2 MiB", shifts[i]);
+		unmap_all();
+		unmap(&area);
+		unmap(&data);
+	}
+
+	begin();
+	map_both(&data, &area, &event, 64, VM_WRITE);
+	fault.address = area.vma.vm_start + 5 * PAGE_SIZE;
+	fault.flags = FAULT_FLAG_WRITE;
+	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_SIGBUS && !entries_mapped() &&
+	      area.vma.vm_ops->page_mkwrite(&fault) == VM_FAULT_SIGBUS, "fault: no writing");
+	fault.flags = 0;
+	/* Another thread has mapped the last page. */
+	last = virt_to_page(event.rb->aux.pages[63]);
+	one = 1;
+	vm_insert_pages(&area.vma, area.vma.vm_end - PAGE_SIZE, &last, &one);
+	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_NOPAGE && entries_mapped() == 64,
+	      "fault: the last page is mapped already");
+	unmap_all();
+	world.insert_fails_at = area.vma.vm_start + 40 * PAGE_SIZE;
+	world.insert_error = -ENOMEM;
+	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_OOM && entries_mapped() == 40,
+	      "fault: no memory for page tables");
+	unmap_all();
+	world.insert_fails_at = area.vma.vm_start + 5 * PAGE_SIZE;
+	world.insert_error = -EFAULT;
+	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_SIGBUS && entries_mapped() == 5,
+	      "fault: another error, and nothing after it");
+	world.insert_error = 0;
+	unmap_all();
+	unmap(&area);
+	unmap(&data);
+	point(world_clean(), "fault: nothing is left");
+}
+
+void test_area(unsigned long steps)
+{
+	test_refusals();
+	test_places();
+	test_modes();
+	test_counts();
+	test_stop();
+	test_elsewhere();
+	test_kept();
+	test_faults();
+}

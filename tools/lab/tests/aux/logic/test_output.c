@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* output.c and record.c: transactions against a model of the area, its reader and its records. */
+#include "check.h"
+
+#define AREA_PAGES	4
+#define AREA		(AREA_PAGES * PAGE_SIZE)
+#define FORMAT		0x100
+
+static void *setup(struct perf_event *event, void **pages, int nr_pages, bool overwrite)
+{
+	return pages;
+}
+
+static void free_aux(void *aux)
+{
+}
+
+static struct perf_output_handle handle;
+
+static void stop(struct perf_event *event, int flags)
+{
+	if (handle.event)
+		perf_aux_output_end(&handle, 0);
+}
+
+static struct pmu pmu = { .setup_aux = setup, .free_aux = free_aux, .stop = stop };
+static struct pmu other_pmu = { .setup_aux = setup, .free_aux = free_aux, .stop = stop };
+static struct perf_event event, second;
+static struct mapping data, area;
+static struct perf_event_mmap_page *page;
+
+static void begin(unsigned long flags)
+{
+	world_begin();
+	event_begin(&event, &pmu);
+	event_begin(&second, &pmu);
+	event.attr.aux_watermark = PAGE_SIZE;
+	map_both(&data, &area, &event, AREA_PAGES, flags);
+	page = event.rb->user_page;
+	handle = (struct perf_output_handle){ };
+}
+
+static bool end(void)
+{
+	unmap(&area);
+	unmap(&data);
+	return world_clean();
+}
+
+static bool is_record(unsigned int at, u64 offset, u64 size, u64 flags)
+{
+	struct record *r = &world.record[at % RECORDS_KEPT];
+	bool good = at < world.records && r->type == PERF_RECORD_AUX && r->word[0] == offset &&
+		    r->word[1] == size && r->word[2] == flags;
+
+	if (!good)
+		diag("record %u of %u: %lu + %lu, %lu; wanted %lu + %lu, %lu", at, world.records,
+		     r->word[0], r->word[1], r->word[2], offset, size, flags);
+	return good;
+}
+
+static void test_full_trace(void)
+{
+	struct perf_output_handle other;
+
+	begin(VM_WRITE);
+	point(perf_aux_output_begin(&handle, &event) == event.rb->aux.priv && handle.event == &event &&
+	      handle.rb == event.rb && handle.head == 0 && handle.size == AREA - 1 &&
+	      handle.wakeup == PAGE_SIZE && !handle.aux_flags && event.aux_handle == &handle &&
+	      perf_get_aux(&handle) == event.rb->aux.priv && event.rb->refcount.counter == 2,
+	      "begin: all of the area");
+	other = handle;
+	point(!perf_aux_output_begin(&other, &second) && !perf_get_aux(&other) && !world.warnings,
+	      "begin: an event that has no buffer");
+	perf_aux_output_end(&handle, 100);
+	point(is_record(0, 0, 100, 0) && world.records == 1 && page->aux_head == 100 &&
+	      !handle.event && !event.aux_handle && !perf_get_aux(&handle) && !world.wakeups &&
+	      event.rb->refcount.counter == 1 && !event.rb->aux.writer, "end: 100 bytes");
+	perf_aux_output_begin(&handle, &event);
+	point(handle.head == 100 && handle.size == AREA - 101, "begin: after them");
+	perf_aux_output_end(&handle, PAGE_SIZE - 101);
+	point(world.wakeups == 0, "end: a byte below the watermark");
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 1);
+	point(world.wakeups == 1 && world.traced[WAKEUP] == 1 &&
+	      world.traced[BEGIN] == 3 && world.traced[END] == 3 && !world.traced[FULL], "end: the watermark");
+	perf_aux_output_begin(&handle, &event);
+	point(handle.wakeup == 2 * PAGE_SIZE, "begin: the next watermark");
+	perf_aux_output_end(&handle, 0);
+	point(world.records == 3 && world.wakeups == 1, "end: nothing was written");
+
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_flag(&handle, FORMAT);
+	perf_aux_output_end(&handle, 0);
+	point(world.records == 3, "end: a format alone tells nothing");
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_PARTIAL);
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_COLLISION);
+	perf_aux_output_end(&handle, 0);
+	point(is_record(3, PAGE_SIZE, 0, PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION) &&
+	      !world.disabled, "end: flags alone do");
+	point(end(), "full trace: nothing is left");
+}
+
+static void test_full(void)
+{
+	begin(VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_TRUNCATED);
+	perf_aux_output_end(&handle, AREA - 1);
+	point(world.disabled == 1 && event.pending_disable && world.wakeups == 1 &&
+	      is_record(0, 0, AREA - 1, PERF_AUX_FLAG_TRUNCATED) && world.traced[FULL] == 1,
+	      "full: truncated");
+	point(!perf_aux_output_begin(&handle, &event) && world.disabled == 1 && !handle.event,
+	      "full: not while it is being disabled");
+	event.pending_disable = 0;
+	point(!perf_aux_output_begin(&handle, &event) && world.disabled == 2 && world.wakeups == 2 &&
+	      !handle.event && !event.aux_handle && !event.rb->aux.writer &&
+	      event.rb->refcount.counter == 1, "full: nor without room");
+	event.pending_disable = 0;
+	page->aux_tail = 10;
+	point(perf_aux_output_begin(&handle, &event) && handle.size == 10 && handle.head == AREA - 1,
+	      "full: what the reader has read is room");
+	perf_aux_output_end(&handle, 3);
+	page->aux_tail = AREA + 100;
+	point(!perf_aux_output_begin(&handle, &event), "full: a tail ahead of the head");
+	event.pending_disable = 0;
+	page->aux_tail = 0;
+	point(!perf_aux_output_begin(&handle, &event), "full: a tail too far behind");
+	event.pending_disable = 0;
+	point(end(), "full: nothing is left");
+}
+
+static void test_skip(void)
+{
+	begin(VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	point(perf_aux_output_skip(&handle, AREA) == -ENOSPC && page->aux_head == 0,
+	      "skip: more than there is");
+	point(!perf_aux_output_skip(&handle, 60) && handle.head == 60 && handle.size == AREA - 61 &&
+	      page->aux_head == 60 && !world.wakeups && handle.wakeup == PAGE_SIZE, "skip: 60 bytes");
+	point(!perf_aux_output_skip(&handle, PAGE_SIZE) && world.wakeups == 1 &&
+	      handle.wakeup == 2 * PAGE_SIZE, "skip: over a watermark");
+	perf_aux_output_end(&handle, 4);
+	point(is_record(0, PAGE_SIZE + 60, 4, 0), "skip: what is reported is not padding");
+	perf_aux_output_begin(&handle, &event);
+	point(!perf_aux_output_skip(&handle, handle.size) && !handle.size, "skip: all that there is");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "skip: nothing is left");
+}
+
+static void test_overwrite(void)
+{
+	begin(0);
+	handle.size = 77;
+	perf_aux_output_begin(&handle, &event);
+	point(!handle.size && !handle.head, "overwrite: begin");
+	handle.head = 5000;
+	perf_aux_output_end(&handle, 0);
+	point(page->aux_head == 5000 && !world.records && !world.wakeups, "overwrite: no record");
+	perf_aux_output_begin(&handle, &event);
+	point(handle.head == 5000, "overwrite: it goes on");
+	handle.head = 300;
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_PARTIAL);
+	perf_aux_output_end(&handle, 64);
+	point(page->aux_head == 300 &&
+	      is_record(0, 300, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_PARTIAL),
+	      "overwrite: a record");
+	page->aux_tail = 1;
+	point(perf_aux_output_begin(&handle, &event), "overwrite: the tail does not matter");
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_OVERWRITE);
+	point(world.warnings == 1 && !handle.aux_flags, "overwrite: the flag is not a driver's");
+	handle.head = 77;
+	perf_aux_output_publish(&handle, 0);
+	point(page->aux_head == 77 && world.records == 1, "overwrite: the head of a crashed kernel");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "overwrite: nothing is left");
+}
+
+static void test_one_writer(void)
+{
+	begin(VM_WRITE);
+	mutex_lock(&second.mmap_mutex);
+	ring_buffer_attach(&second, event.rb);
+	mutex_unlock(&second.mmap_mutex);
+	perf_aux_output_begin(&handle, &event);
+	world.cpu = 1;
+	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
+	      event.rb->aux.writer == &event && event.rb->refcount.counter == 3 && !world.warnings &&
+	      !second.aux_handle, "one writer: the second one gets nothing");
+	world.cpu = 0;
+	perf_aux_output_publish(&handle, 16);
+	point(page->aux_head == 16 && !world.records && !world.wakeups,
+	      "full trace: the head of a crashed kernel");
+	event.rb->aux.head = 0;
+	perf_aux_output_end(&handle, 16);
+	second.pmu = &other_pmu;
+	point(!perf_aux_output_begin(&handle, &second) && !event.rb->aux.writer &&
+	      event.rb->refcount.counter == 2, "one PMU: another one's event gets nothing");
+	point(end(), "one writer: nothing is left");
+}
+
+static void test_forgotten(void)
+{
+	begin(VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 32);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_forget(&event, 0);
+	point(world.records == 1 && !handle.event && !event.aux_handle && !event.rb->aux.writer &&
+	      event.rb->refcount.counter == 1, "forgotten: without a loss");
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_forget(&event, PERF_AUX_FLAG_PARTIAL);
+	point(is_record(1, 32, 0, PERF_AUX_FLAG_PARTIAL), "forgotten: with a loss");
+	perf_aux_output_begin(&handle, &event);
+	point(perf_aux_output_begin(&handle, &event) && handle.event == &event &&
+	      is_record(2, 32, 0, PERF_AUX_FLAG_PARTIAL) && event.rb->refcount.counter == 2,
+	      "forgotten: begun twice");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "forgotten: nothing is left");
+
+	begin(0);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_forget(&event, PERF_AUX_FLAG_PARTIAL);
+	point(is_record(0, 0, 0, PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_OVERWRITE),
+	      "forgotten: in overwrite mode");
+	point(end(), "forgotten: nothing is left of that");
+}
+
+/* A data buffer without room: each range has its record later, and none is counted as lost. */
+static void test_late(void)
+{
+	for (int paused = 0; paused < 2; paused++) {
+		begin(VM_WRITE);
+		event.attr.sample_id_all = true;
+		if (paused)
+			event.rb->paused = 1;
+		else
+			event.rb->head.counter = perf_data_size(event.rb) - 152;
+		for (int i = 0; i < 3; i++) {
+			perf_aux_output_begin(&handle, &event);
+			perf_aux_output_flag(&handle, i == 1 ? PERF_AUX_FLAG_COLLISION : 0);
+			perf_aux_output_end(&handle, 10);
+		}
+		point(!world.records && !world.lost && event.rb->aux.unreported.nr == 3 &&
+		      page->aux_head == 30, "late: no room%s", paused ? ", paused" : "");
+		event.rb->paused = 0;
+		page->data_tail = event.rb->head.counter;
+		perf_aux_output_begin(&handle, &event);
+		point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, PERF_AUX_FLAG_COLLISION) &&
+		      is_record(2, 20, 10, 0) && !event.rb->aux.unreported.nr &&
+		      world.record[0].with_ids, "late: a record each, when a transaction begins");
+		perf_aux_output_end(&handle, 10);
+		point(is_record(3, 30, 10, 0) && world.records == 4 && !world.lost,
+		      "late: and then those that follow");
+		point(end(), "late: nothing is left");
+	}
+
+	begin(VM_WRITE);
+	event.rb->head.counter = perf_data_size(event.rb) - 153;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	point(world.records == 1, "late: as much room as two records need, and a byte");
+	event.rb->head.counter = perf_data_size(event.rb) - 100;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	event.rb->overwrite = 1;
+	event.rb->head.counter = 0;
+	perf_aux_output_begin(&handle, &event);
+	point(world.records == 2, "late: a data buffer that is overwritten has room");
+	perf_aux_output_end(&handle, 0);
+	event.rb->overwrite = 0;
+	event.attr.write_backward = true;
+	event.rb->head.counter = -3000;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	point(world.records == 3, "late: written backwards");
+	event.rb->head.counter = 100 - (long)perf_data_size(event.rb);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	point(world.records == 3 && !world.lost, "late: written backwards, without room");
+	event.rb->head.counter = 0;
+	event.attr.write_backward = false;
+	point(end(), "late: nothing is left of these");
+
+	/* There is room, and all the same the record is refused. */
+	begin(VM_WRITE);
+	world.records_refused = 1;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	perf_aux_output_begin(&handle, &event);
+	point(is_record(0, 0, 10, 0), "late: a record that was refused");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "late: nothing is left of it");
+
+	/* A reader may keep its tail below the size of the buffer. */
+	begin(VM_WRITE);
+	event.rb->head.counter = 5 * perf_data_size(event.rb) + 100;
+	page->data_tail = 100;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	point(is_record(0, 0, 10, 0), "late: not where the tail is one of few bytes");
+	point(end(), "late: and nothing is left of it");
+
+	/* What waits goes with its area. */
+	begin(VM_WRITE);
+	event.rb->paused = 1;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	unmap(&area);
+	event.rb->paused = 0;
+	map(&area, &event, 8, AREA_PAGES, VM_SHARED | VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	point(handle.head == 10 && !world.records, "late: but not in another area");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "late: nothing is left of both");
+
+	/* What waits, goes before what is new, at the end of a transaction as well. */
+	begin(VM_WRITE);
+	event.rb->paused = 1;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	perf_aux_output_begin(&handle, &event);
+	event.rb->paused = 0;
+	perf_aux_output_end(&handle, 10);
+	point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, 0), "late: in their order");
+	point(end(), "late: and nothing is left");
+}
+
+/* The record is for the reader of the area, not for that of another buffer. */
+static void test_redirected(void)
+{
+	struct perf_buffer *rb, *other;
+
+	begin(VM_WRITE);
+	rb = event.rb;
+	other = rb_alloc(rb->nr_pages, 0, 0, RING_BUFFER_WRITABLE);
+	perf_aux_output_begin(&handle, &event);
+	event.rb = other;
+	perf_aux_output_end(&handle, 10);
+	point(!world.records && rb->aux.unreported.nr == 1, "redirected: the record waits");
+	event.rb = rb;
+	ring_buffer_put(other);
+	perf_aux_output_begin(&handle, &event);
+	point(is_record(0, 0, 10, 0), "redirected: until the event is back");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "redirected: nothing is left");
+}
+
+/* Records that wait are lost if nothing comes after them. */
+static void test_lost(void)
+{
+	struct pmu no_aux = { };
+	struct perf_event other;
+	int nr_pages;
+
+	begin(VM_WRITE);
+	event.lost_samples.counter = 5;
+	point(perf_event_lost(&event) == 5 && !world.rcu, "lost: what perf has counted");
+	event.rb->paused = 1;
+	for (int i = 0; i < 2; i++) {
+		perf_aux_output_begin(&handle, &event);
+		perf_aux_output_end(&handle, 10);
+	}
+	point(perf_event_lost(&event) == 7, "lost: and what waits");
+
+	event_begin(&other, event.pmu);
+	point(!perf_event_lost(&other), "lost: nothing without a buffer");
+	other.rb = event.rb;
+	point(!perf_event_lost(&other), "lost: not by an event whose file is not mapped");
+	other.mmap_count.counter = 1;
+	point(perf_event_lost(&other) == 2, "lost: by one whose file is mapped, too");
+	other.pmu = &no_aux;
+	point(!perf_event_lost(&other), "lost: not by one of another PMU");
+
+	event.rb->paused = 0;
+	perf_aux_output_begin(&handle, &event);
+	point(perf_event_lost(&event) == 5, "lost: not any more, once it is written");
+	nr_pages = event.rb->nr_pages;
+	event.rb->nr_pages = 0;
+	event.rb->aux.unreported.nr = 1;
+	point(perf_event_lost(&event) == 5, "lost: nothing that has no data buffer to go to");
+	event.rb->nr_pages = nr_pages;
+	perf_aux_output_end(&handle, 0);
+	event.rb->paused = 1;
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, 10);
+	unmap(&area);
+	point(perf_event_lost(&event) == 6, "lost: for ever, with its area");
+	unmap(&data);
+	point(world_clean(), "lost: nothing is left");
+}
+
+static void test_copy(void)
+{
+	bool good = true;
+
+	begin(0);
+	perf_aux_output_begin(&handle, &event);
+	for (unsigned long i = 0; i < AREA; i++)
+		*((unsigned char *)event.rb->aux.pages[i / PAGE_SIZE] + i % PAGE_SIZE) = i * 7 / 5;
+	for (int round = 0; good && round < 300; round++) {
+		unsigned long from = random_below(4 * AREA), size = 1 + random_up_to(AREA - 1);
+
+		world.sample_size = 0;
+		good = perf_output_copy_aux(&handle, &handle, from, from + size) == size &&
+		       world.sample_size == size;
+		for (unsigned long i = 0; good && i < size; i++)
+			good = world.sample[i] == (unsigned char)((from + i) % AREA * 7 / 5);
+	}
+	point(good, "copy: any part of the area");
+	world.sample_size = 0;
+	point(perf_output_copy_aux(&handle, &handle, 5, 5) == AREA, "copy: all of it");
+	perf_aux_output_end(&handle, 0);
+	point(end(), "copy: nothing is left");
+}
+
+static void test_records(void)
+{
+	begin(VM_WRITE);
+	perf_log_itrace_start(&event);
+	point(!world.records, "itrace start: not of this PMU");
+	pmu.capabilities = PERF_PMU_CAP_ITRACE;
+	perf_log_itrace_start(&event);
+	point(world.records == 1 && world.record[0].type == PERF_RECORD_ITRACE_START &&
+	      world.record[0].word[0] == (8UL << 32 | 7), "itrace start: a record");
+	second.parent = &event;
+	perf_log_itrace_start(&second);
+	point(world.records == 2 && world.record[1].event == &event, "itrace start: of the parent");
+	perf_event_itrace_started(&event);
+	point(event.attach_state == (PERF_ATTACH_GROUP | PERF_ATTACH_ITRACE),
+	      "itrace start: and nothing else is noted");
+	perf_log_itrace_start(&event);
+	point(world.records == 2, "itrace start: no more of them");
+	perf_report_aux_output_id(&second, 0x1234567890UL);
+	point(world.records == 3 && world.record[2].type == PERF_RECORD_AUX_OUTPUT_HW_ID &&
+	      world.record[2].word[0] == 0x1234567890UL && world.record[2].event == &event &&
+	      !world.record[2].with_ids, "hardware ID: of the parent");
+	pmu.capabilities = 0;
+	point(end(), "records: nothing is left");
+}
+
+/* Random transactions and a reader; the records tell all that was written, once and in order. */
+static bool random_trace(unsigned long steps)
+{
+	u64 written = 0, told = 0, read = 0, mark = 0;
+	unsigned int heard = 0, wakeups;
+
+	for (unsigned long i = 0; i < steps; i++) {
+		u64 size;
+
+		wakeups = world.wakeups;
+		if (!perf_aux_output_begin(&handle, &event)) {
+			if (!event.pending_disable || written - read < AREA - 1 ||
+			    world.wakeups == wakeups)
+				return false;
+			event.pending_disable = 0;
+			read += random_up_to(written - read);
+		} else {
+			if (handle.size != AREA - 1 - (written - read) || handle.head != written ||
+			    handle.wakeup != mark + PAGE_SIZE)
+				return false;
+			size = random_up_to(handle.size);
+			perf_aux_output_end(&handle, size);
+			written += size;
+			if ((written / PAGE_SIZE > mark / PAGE_SIZE) != (world.wakeups > wakeups))
+				return false;
+			mark = written / PAGE_SIZE * PAGE_SIZE;
+		}
+		for (; heard < world.records; heard++) {
+			struct record *r = &world.record[heard % RECORDS_KEPT];
+
+			if (r->word[0] != told || !r->word[1])
+				return false;
+			told += r->word[1];
+		}
+		if (page->aux_head != written || told > written)
+			return false;
+		if (!random_below(3))
+			read += random_up_to(written - read);
+		if (!random_below(20))
+			page->data_tail = event.rb->head.counter;
+		page->aux_tail = read;
+	}
+	page->data_tail = event.rb->head.counter;
+	perf_aux_output_begin(&handle, &event);
+	if (handle.event)
+		perf_aux_output_end(&handle, 0);
+	for (; heard < world.records; heard++)
+		told += world.record[heard % RECORDS_KEPT].word[1];
+	return told == written && !world.lost;
+}
+
+void test_output(unsigned long steps)
+{
+	test_full_trace();
+	test_full();
+	test_skip();
+	test_overwrite();
+	test_one_writer();
+	test_forgotten();
+	test_late();
+	test_redirected();
+	test_lost();
+	test_copy();
+	test_records();
+	begin(VM_WRITE);
+	point(random_trace(steps), "trace: records, room and wakeups agree with the model");
+	event.pending_disable = 0;
+	point(end(), "trace: nothing is left");
+}
