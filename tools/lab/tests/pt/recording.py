@@ -178,9 +178,9 @@ def without_cut_packets(data, walked):
     return copy
 
 
-def decodable(data, directory):
-    """The recording, or a copy as of without_cut_packets() where an area was full."""
-    if not perfdata.summarize(data).truncated:
+def decodable(data, directory, summary):
+    """The recording, or a copy as of without_cut_packets() where its summary has a full area."""
+    if not summary.truncated:
         return data
     judges.build_judges()
     return without_cut_packets(data, judges.walk(directory, data.name, "--cut-packets")[1])
@@ -198,7 +198,7 @@ def decode(number, directory):
         log = directory / f"{number}.log"
         raise Failure(f"no recording: {log.read_text() if log.exists() else 'no log'}")
     summary = perfdata.summarize(data)
-    data = decodable(data, directory)
+    data = decodable(data, directory, summary)
     text = script(data, directory, "be", "-Fip,addr")
     return Decoded(text.count("=>"), errors_in(text), summary.lost(), summary.trace_bytes, summary.gaps,
                    summary.resumed, summary.resumed_blind)
