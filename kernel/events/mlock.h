@@ -6,7 +6,7 @@ struct mm_struct;
 struct user_struct;
 
 /**
- * struct perf_mlock - record of who pays for the pages of a buffer
+ * struct perf_mlock - what the pages of a buffer are charged to
  * @user: the user whose allowance is used (referenced), or NULL if nothing is
  *	charged
  * @mm: the mm whose pinned_vm is increased (referenced)

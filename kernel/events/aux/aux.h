@@ -25,7 +25,7 @@
  * Page tables
  *   The area holds one reference on each page, and each page table entry holds
  *   another. A mapped page therefore outlives the area.
- * The user who pays
+ * Accounting
  *   perf_aux::charge names the user and the mm that created the area. They get
  *   the charge back, whichever process unmaps the area last.
  *

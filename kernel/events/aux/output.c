@@ -381,8 +381,8 @@ EXPORT_SYMBOL_GPL(perf_aux_output_end);
  *	driver has set head to the hardware's position
  * @size: number of bytes written; 0 in overwrite mode
  *
- * Updates perf_event_mmap_page::aux_head, for whoever reads the dump. Writes no
- * record and wakes nobody, because this may have interrupted the code for that.
+ * Updates perf_event_mmap_page::aux_head, for readers of the crash dump. Writes no
+ * record and wakes no reader: the NMI may have interrupted the code that does so.
  *
  * Context: NMI, on the CPU of the transaction.
  */

@@ -529,8 +529,8 @@ static u64 pt_final_size(struct pt *pt, struct pt_buffer *buf)
  * @pt: of this CPU, which never traces again
  *
  * Clears TraceEn, so that the hardware does not write into the memory of the
- * next kernel, and publishes aux_head for whoever reads the dump. Writes no
- * record: the code that does so may have been interrupted.
+ * next kernel, and publishes aux_head for readers of the crash dump. Writes no
+ * record: the NMI may have interrupted the code that writes records.
  *
  * Context: NMI; whatever was interrupted does not continue.
  */
