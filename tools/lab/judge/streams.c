@@ -107,11 +107,40 @@ static void trim_piece(struct streams *out, struct aux_piece *piece, const struc
 {
 	uint64_t end = piece->offset + piece->size;
 
-	if (piece->idx != next->idx || end <= next->offset)
+	if (end <= next->offset)
 		return;
 	if (end - next->offset >= PIECE_ALIGN)
 		out->overlap += end - next->offset;
 	piece->size = next->offset - piece->offset;
+}
+
+/* The last piece of a buffer ends where the last AUX record does; the rest is perf's padding. */
+static void trim_last_piece(const struct sideband *sb, struct aux_piece *piece)
+{
+	uint64_t end = piece->offset + piece->size, written = 0;
+	size_t i;
+
+	for (i = 0; i < sb->nr_aux; i++) {
+		const struct aux_record *aux = &sb->aux[i];
+		uint64_t to = aux->offset + aux->size;
+
+		if (same_buffer(aux, piece) && to <= end && to > written)
+			written = to;
+	}
+	if (end - written < PIECE_ALIGN)
+		piece->size -= end - written;
+}
+
+static void trim_pieces(struct streams *out, const struct sideband *sb, struct aux_piece *pieces)
+{
+	size_t i;
+
+	for (i = 0; i < sb->nr_pieces; i++) {
+		if (i + 1 < sb->nr_pieces && pieces[i + 1].idx == pieces[i].idx)
+			trim_piece(out, &pieces[i], &pieces[i + 1]);
+		else
+			trim_last_piece(sb, &pieces[i]);
+	}
 }
 
 void streams_build(struct streams *out, const struct sideband *sb)
@@ -122,13 +151,12 @@ void streams_build(struct streams *out, const struct sideband *sb)
 	memset(out, 0, sizeof(*out));
 	if (sb->nr_pieces)
 		memcpy(pieces, sb->pieces, size);
-	if (!sb->file->pt.snapshot)
+	if (!sb->file->pt.snapshot) {
 		qsort(pieces, sb->nr_pieces, sizeof(*pieces), by_place);
-	for (i = 0; i < sb->nr_pieces; i++) {
-		if (i + 1 < sb->nr_pieces && !sb->file->pt.snapshot)
-			trim_piece(out, &pieces[i], &pieces[i + 1]);
-		add_piece(out, sb, &pieces[i]);
+		trim_pieces(out, sb, pieces);
 	}
+	for (i = 0; i < sb->nr_pieces; i++)
+		add_piece(out, sb, &pieces[i]);
 	free(pieces);
 	for (i = 0; i < sb->nr_aux; i++)
 		out->truncated += !!(sb->aux[i].flags & PERF_AUX_FLAG_TRUNCATED);
