@@ -7,9 +7,13 @@ SNIPPET timing_spin
 	shl $32, %rdx
 	or %rdx, %rax
 	mov %rax, snip_arg + 8
-	mov %rax, %rbx
-	add snip_arg, %rbx
 	TRACE_ON timing_spin
+	/* Counted from here: the host may take the processor away before. */
+	rdtsc
+	shl $32, %rdx
+	or %rdx, %rax
+	add snip_arg, %rax
+	mov %rax, %rbx
 1:	rdtsc
 	shl $32, %rdx
 	or %rdx, %rax
