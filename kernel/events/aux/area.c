@@ -213,7 +213,7 @@ static void aux_stop_here(void *info)
 	rcu_read_unlock();
 }
 
-/* CPU of the open transaction, or -1. */
+/* CPU that runs the event with the open transaction; -1 if there is none */
 static int aux_writer_cpu(struct perf_aux *aux)
 {
 	struct perf_event *writer;
@@ -253,8 +253,8 @@ static bool aux_stop_writer(struct perf_aux *aux)
 	aux_stop_on(READ_ONCE(aux->last_cpu), &stop);
 	while (READ_ONCE(aux->writer) && !stop.kept) {
 		/*
-		 * A driver may keep its transaction while the task moves. Then
-		 * last_cpu is where a later one could not begin.
+		 * The task may have moved since last_cpu was read. A transaction
+		 * that begins there now sees CLOSING and is about to fail.
 		 */
 		if (!aux_stop_on(aux_writer_cpu(aux), &stop))
 			cpu_relax();
@@ -291,7 +291,7 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 	mutex_lock(&aux->mutex);
 	if (!--aux->maps) {
 		if (aux_stop_writer(aux)) {
-			/* The records that wait are lost now. */
+			/* The records that wait will never be written. */
 			atomic64_add(aux->unreported.nr, &event->lost_samples);
 			aux_destroy(aux);
 		}

@@ -204,9 +204,9 @@ static inline void perf_aux_merge(struct perf_aux_range *old,
  *
  * Each range gets a record of its own as long as the queue has room: readers may
  * accept a record only if the data that they read at one time contains all of
- * its range (perf does so for CoreSight), and different ranges may have
+ * its range (the perf tool does so for CoreSight), and different ranges may have
  * different formats. If the queue is full, the new range is merged into the
- * last one. No flag is lost.
+ * last one: all flags are kept, but only the format of the newest data.
  */
 static inline void perf_aux_ranges_add(struct perf_aux_ranges *ranges,
 				       const struct perf_aux_range *add,

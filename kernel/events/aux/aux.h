@@ -32,9 +32,10 @@
  * Hardware, driver and samples use the pages and the driver's data only while
  * an event that writes to the buffer runs, until pmu::stop() has returned. All
  * AUX events that share a buffer are bound to the same CPU, or to the same task
- * without attr.inherit. A running one is therefore on perf_aux::last_cpu.
- * munmap() stops the event there by an interrupt. Drivers change a trace with
- * interrupts off, so the interrupt also waits for a change to be complete.
+ * without attr.inherit. One that uses the area is therefore on
+ * perf_aux::last_cpu. munmap() stops the event there by an interrupt. Drivers
+ * change a trace with interrupts off, so the interrupt also waits for a change
+ * to be complete.
  *
  * A driver may keep its transaction open after pmu::stop() (s390 does). The
  * area then stays CLOSING. The end of the transaction (perf_aux_output_end() or
@@ -63,10 +64,12 @@
  *   aux_tail; hardware overwrites only what aux_tail has released (control
  *   dependency).
  * AUX_ENABLE
- *   User space moves aux_tail, then perf_event_finish_disable() reads the
- *   event's state. The scheduler sets the state to ACTIVE, then aux_open()
- *   reads aux_tail; the cmpxchg() in aux_claim() is between. Either the event's
- *   CPU is asked to finish disabling it, or the event finds the new room.
+ *   User space moves aux_tail, then calls PERF_EVENT_IOC_ENABLE, where
+ *   perf_event_finish_disable() reads the event's state. The scheduler sets the
+ *   state to ACTIVE, then aux_open() reads aux_tail; the cmpxchg() in aux_claim()
+ *   is between. Either the ioctl sees ACTIVE, and has the event's CPU complete a
+ *   disable that is pending there, so that the event is enabled again; or
+ *   aux_open() finds the new room and the event is not disabled.
  * AUX_HEAD
  *   The hardware writes data (the driver's barrier) or the driver writes
  *   padding (smp_wmb() in perf_aux_output_skip()), then aux_publish() moves
@@ -128,7 +131,8 @@ enum perf_aux_state {
  * @in_sample: (C) a sample of the area is being taken
  * @in_pause: (C) the event is being paused or resumed
  * @pause_wanted: (C) whether the last overflow wanted the event paused
- * @reap_irq: queues @reap_work, which a transaction in NMI cannot do
+ * @reap_irq: queues @reap_work, which cannot be done in NMI. Its interrupt also
+ *	waits for the driver's function to return.
  * @reap_work: frees the area if the last transaction ends after the last munmap()
  *
  * (M) written with @mutex held. (S) set before the state becomes LIVE, then

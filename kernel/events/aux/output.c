@@ -25,7 +25,8 @@ static void aux_release(struct perf_buffer *rb)
 {
 	/*
 	 * AUX_CLOSE, pairs with aux_stop_writer() and aux_reap_work(). From here
-	 * on, neither the transaction nor a sample uses the area.
+	 * on, neither the transaction nor a sample uses the area; the driver may,
+	 * until its own function returns.
 	 */
 	xchg(&rb->aux.writer, NULL);
 	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
@@ -191,12 +192,12 @@ static void aux_report(struct perf_buffer *rb, struct perf_event *event,
  * @event: any event
  *
  * The records are lost unless the trace goes on, so PERF_FORMAT_LOST includes
- * them. They count for each event whose file is mapped.
+ * them. Each event whose file is mapped includes all of them.
  *
  * Context: any. The number may change at any time.
  *
  * Return: number of records, at most PERF_AUX_RANGES_MAX; 0 if the event's file is
- * not mapped, or if the area is not that of its PMU
+ * not mapped, if the area is not that of its PMU, or without a data buffer
  */
 unsigned int perf_aux_unreported(struct perf_event *event)
 {
@@ -327,16 +328,18 @@ EXPORT_SYMBOL_GPL(perf_aux_output_flag);
  * perf_aux_output_end - end a transaction and report what was written
  * @handle: from perf_aux_output_begin(). In overwrite mode, the driver has set
  *	head to the hardware's position.
- * @size: number of bytes written; the driver has made them visible
+ * @size: number of bytes written, which the driver has made visible; in overwrite
+ *	mode, number of bytes before head that may hold data
  *
- * Writes a PERF_RECORD_AUX (include/uapi/linux/perf_event.h) if there are data or
- * flags to report, publishes perf_event_mmap_page::aux_head, and wakes the
- * reader at a watermark. PERF_AUX_FLAG_TRUNCATED disables the event and wakes
+ * Publishes perf_event_mmap_page::aux_head, writes a PERF_RECORD_AUX
+ * (include/uapi/linux/perf_event.h) if there are data or flags to report, and wakes
+ * the reader at a watermark. PERF_AUX_FLAG_TRUNCATED disables the event and wakes
  * the reader, too. If the data buffer has no room for the record, it is written
  * by a later transaction.
  *
- * Context: as perf_aux_output_begin(). After this, the area may be freed. A driver
- * should call this in pmu::stop(): until the call, munmap() cannot free the area.
+ * Context: as perf_aux_output_begin(). The area may be freed once the driver's own
+ * function has returned. A driver should call this in pmu::stop(): until the call,
+ * munmap() cannot free the area.
  */
 void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 {
@@ -358,7 +361,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	}
 
 	trace_perf_aux_end(event, range.offset, range.size, range.flags);
-	/* A reader that has seen the record finds its data below aux_head. */
+	/* First, so that a reader of the record finds its data below aux_head. */
 	aux_publish(rb);
 	aux_report(rb, event, &range);
 

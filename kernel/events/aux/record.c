@@ -17,8 +17,8 @@
  * Inline, because each transaction with data writes a record, and a constant size
  * makes the copy cheap.
  *
- * Return: false if the data buffer has no room or is paused; perf counts the
- * record as lost
+ * Return: false if the data buffer has no room or output to it is paused; the core
+ * counts the record as lost
  */
 static __always_inline bool aux_put_record(struct perf_event *event,
 					   struct perf_event_header *header,
@@ -49,7 +49,8 @@ static __always_inline bool aux_put_record(struct perf_event *event,
  *
  * Context: within the transaction.
  *
- * Return: false if the data buffer has no room or is paused
+ * Return: false if the data buffer has no room or output to it is paused
+ * (PERF_EVENT_IOC_PAUSE_OUTPUT)
  */
 bool perf_aux_put_range(struct perf_event *event,
 			const struct perf_aux_range *range)

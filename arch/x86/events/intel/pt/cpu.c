@@ -334,9 +334,9 @@ void __init pt_cpu_exit(void)
  * intel_pt_handle_vmx - this CPU enters or has left VMX operation
  * @on: 1 before VMXON, 0 after VMXOFF
  *
- * If Processor Trace does not work in VMX operation, VMXON clears TraceEn, and
- * setting it is a #GP (SDM, "Tracing in VMX Operation"). A trace has a gap then,
- * and is flagged PARTIAL.
+ * If Processor Trace does not work in VMX operation, VMXON clears TraceEn, and until
+ * VMXOFF a write of IA32_RTIT_CTL is a #GP (SDM, "Tracing in VMX Operation"). So
+ * the trace is stopped before. It has a gap then, and is flagged PARTIAL.
  *
  * Context: on the CPU, not preemptible.
  */

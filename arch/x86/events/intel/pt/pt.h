@@ -2,31 +2,33 @@
 /**
  * DOC: state of Intel Processor Trace on a CPU
  *
- * While an event runs, an AUX transaction is open, unless the area is full. struct
- * pt holds what the hardware of one CPU does. Only that CPU changes it, with
- * interrupts off or in an NMI: the PMI of Processor Trace, and overflows of
- * other events, which take samples or pause and resume the trace::
+ * While an event runs, an AUX transaction is open, unless none could begin: the
+ * area is full, is being unmapped or does not exist, or the CPU is unusable. struct
+ * pt holds what the hardware of one CPU does. That CPU changes its state, with
+ * interrupts off or in an NMI: the PMI of Processor Trace, and overflows of other
+ * events, which take samples or pause and resume the trace::
  *
- *            pt_begin()                 pt_leave_busy(), event runs
- *   IDLE --------------------> BUSY -----------------------------> TRACING
- *    ^                        | ^ ^                                   |
- *    |  pt_end(), area full   | | +-----------------------------------+
- *    +------------------------+ |            pt_enter_busy()
- *                               |
- *                               |   pt_leave_busy(), event is paused
- *                               +------> PAUSED ----+ (both ways)
- *                               |                   |
- *                               +-------------------+
- *                                  pt_enter_busy()
+ *             pt_begin()               pt_leave_busy(), event runs
+ *   IDLE ---------------------> BUSY -----------------------------> TRACING
+ *    ^                         | | ^ ^                                 |
+ *    |  pt_end(), or no        | | | |        pt_enter_busy()          |
+ *    |  transaction begins     | | | +---------------------------------+
+ *    +-------------------------+ | |
+ *                                | |   pt_enter_busy()
+ *                                | +------------------------------- PAUSED
+ *                                |                                     ^
+ *                                +-------------------------------------+
+ *                                   pt_leave_busy(), event is paused
  *
  * IDLE
  *   No transaction is open.
  * BUSY
- *   The trace is being changed and TraceEn is clear. An NMI that finds this state
- *   changes nothing but two variables: a PMI sets pt::pmi_pending; a pause or
- *   resume has changed hw_perf_event::aux_paused. pt_leave_busy() looks at both
- *   again after it has left BUSY. The NMI that stops a crashed kernel changes more;
- *   the interrupted code never continues.
+ *   The trace is being changed. TraceEn is clear, except at the begin and end of
+ *   this state: pt_enter_busy() sets the state first, pt_leave_busy() sets TraceEn
+ *   first. An NMI that finds this state does not touch the trace: a PMI sets
+ *   pt::pmi_pending; the core sets hw_perf_event::aux_paused before it asks for a
+ *   pause or resume. pt_leave_busy() looks at both again after it has left BUSY. The
+ *   NMI that stops a crashed kernel does more; what it interrupts never continues.
  * TRACING
  *   TraceEn is set.
  * PAUSED
@@ -135,8 +137,10 @@ enum pt_state {
  * @a: IA32_RTIT_ADDRn_A
  * @b: IA32_RTIT_ADDRn_B
  *
- * Only this driver writes them. It does not write a value that a register
- * already holds.
+ * What the driver last wrote or read, or an illegal value if that is not known
+ * (pt_reset_state()). It does not write a value that a register already holds.
+ * While TraceEn is set, the hardware moves @base and @ptrs, which pt_read_head()
+ * reads.
  */
 struct pt_msrs {
 	u64	ctl;
@@ -151,15 +155,16 @@ struct pt_msrs {
  * @handle: the open transaction; its event is NULL if there is none
  * @state: see enum pt_state
  * @pmi_pending: a PMI arrived while the state was BUSY
- * @vmx: the CPU is in VMX operation and cannot trace there, so TraceEn must not
- *	be set
+ * @vmx: the CPU is in VMX operation, or is about to be, and cannot trace there:
+ *	TraceEn is clear, and a write of IA32_RTIT_CTL is a #GP until VMXOFF
  * @unusable: events do not trace on this CPU, because its capabilities are not
  *	known yet or less than those of the others, or because it is about to
  *	leave this kernel
  * @status_read: jiffies when the driver last knew IA32_RTIT_STATUS
  * @status_owner: (X) the area whose trace ended here without a read of
- *	IA32_RTIT_STATUS, or NULL. If the register shows an error, it is that
- *	trace's. Set by this CPU; pt_free_aux() makes it PT_OWNER_GONE.
+ *	IA32_RTIT_STATUS, or NULL. Until the next trace begins here, an error in the
+ *	register is one of that trace. Set by this CPU; pt_free_aux() replaces its
+ *	area by PT_OWNER_GONE.
  * @suspended: the event that was traced when the machine was suspended
  * @msr: contents of the registers
  *
@@ -204,9 +209,8 @@ struct pt_pmu {
 #define PT_QUIRK_ALWAYS_BRANCHES	BIT(0)
 
 /*
- * hw_perf_event::flags: the event has not traced since a record reported a gap, for
- * example because it was scheduled in on an unusable CPU. Further records would say
- * nothing new.
+ * hw_perf_event::flags: pt_report_gap() has written a record, and the event has not
+ * traced since. Another record would say nothing new.
  */
 #define PT_EVENT_GAP			BIT(0)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The run state of Processor Trace on a CPU; pt.h has the diagram. Only this file
- * starts and stops the hardware.
+ * The run state of Processor Trace on a CPU; pt.h has the diagram. Once cpu.c has
+ * claimed a CPU's registers, only this file starts and stops the hardware.
  *
  * Register accesses are most of what a task switch costs when the task is
  * traced. So a register is not written if it already holds the value, and not
@@ -76,11 +76,12 @@ static bool pt_wants_to_run(const struct pt *pt, const struct perf_event *event)
 }
 
 /*
- * Start the hardware if the event wants that, and leave BUSY. If @final, a pause or
- * resume before BUSY was left is undone.
+ * Start the hardware if the event wants that, and leave BUSY for TRACING or PAUSED.
+ * After that, an NMI may change the state again. If @final, a pause or resume that
+ * an NMI asked for during BUSY is ignored.
  *
- * Return: false if there is something to do: a PMI is pending, or the event was
- * paused or resumed
+ * Return: false if an NMI may have left something to do: a PMI is pending, or the
+ * event was paused or resumed
  */
 static bool pt_try_leave_busy(struct pt *pt, bool final)
 {
@@ -98,7 +99,7 @@ static bool pt_try_leave_busy(struct pt *pt, bool final)
 		return true;
 	if (!final || READ_ONCE(event->hw.aux_paused) != run)
 		return false;
-	/* What the hardware does now, so that the next pause or resume is a change */
+	/* The core skips a pause of an event that is paused: tell it what holds. */
 	WRITE_ONCE(event->hw.aux_paused, !run);
 	return true;
 }
@@ -118,9 +119,10 @@ static bool pt_handle_pending_pmi(struct pt *pt)
 }
 
 /*
- * How often a change is repeated because the event was paused or resumed meanwhile.
- * NMIs do not need as many. A tracepoint of wrmsrl() would go on for ever if its
- * overflow pauses a trace that starts and resumes a trace that stops.
+ * How often a change is repeated because NMIs paused or resumed the event during
+ * it; they are far fewer. Without a limit, a change never ends if the tracepoint of
+ * wrmsrl() overflows in it, pauses a trace that starts and resumes one that stops.
+ * kernel/events/aux/pause.c has such a limit for changes that begin there.
  */
 #define PT_REPEATS_MAX	16
 
@@ -163,8 +165,9 @@ static void pt_warn_error(void)
 }
 
 /*
- * STATUS was not read after the previous trace on this CPU. Read it before it is
- * attributed to the trace that begins, or cleared.
+ * STATUS was not read when the trace of @previous ended on this CPU. Read it before
+ * another trace changes it. An error is reported by the next record of @previous,
+ * unless that is PT_OWNER_GONE.
  */
 static void pt_check_previous(struct pt *pt, struct pt_buffer *previous)
 {
@@ -177,7 +180,7 @@ static void pt_check_previous(struct pt *pt, struct pt_buffer *previous)
 
 	pt_warn_error();
 	wrmsrl(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
-	/* pt_free_aux() frees the buffer by RCU. */
+	/* Not freed while interrupts are off: pt_free_aux() leaves that to RCU. */
 	if (previous != PT_OWNER_GONE)
 		WRITE_ONCE(previous->failed, true);
 }
@@ -305,9 +308,9 @@ u64 pt_read_head(struct pt *pt)
 }
 
 /*
- * Clear the STATUS bits of @obstacles, Error and Stopped, with which the hardware
- * would not trace. After an error, or if @full, PacketByteCnt is cleared too,
- * because the stream has a gap.
+ * Read STATUS. Report an error by PERF_AUX_FLAG_PARTIAL. If one of @obstacles is
+ * set, Error or Stopped, with which the hardware does not trace, clear both; after
+ * an error, or if @full, PacketByteCnt too, because the stream has a gap.
  *
  * Return: true if the next start must begin with a PSB, on whichever CPU
  */
@@ -331,7 +334,7 @@ static bool pt_clear_status(struct pt *pt, u64 obstacles, bool full)
 
 /*
  * An output error ends a trace, and only STATUS shows it. Errors are rare, and
- * reading the register at each switch is expensive: read it once in a tick.
+ * reading the register at each switch is expensive: read it once in a jiffy.
  */
 static bool pt_status_due(const struct pt *pt)
 {
@@ -339,8 +342,10 @@ static bool pt_status_due(const struct pt *pt)
 }
 
 /**
- * pt_check_error - look for an output error once in a tick; let the trace go on
+ * pt_check_error - look for an output error, unless that was done in this jiffy
  * @pt: of this CPU, BUSY, with an open transaction
+ *
+ * An error is cleared, so that the trace continues after pt_leave_busy().
  */
 void pt_check_error(struct pt *pt)
 {
@@ -369,8 +374,8 @@ void pt_poll_error(struct pt *pt)
 
 /*
  * At the end of a transaction, read STATUS if the hardware may have stopped: the
- * area is full, nothing was written, or the event has a filter that stops. Else
- * read it once in a tick.
+ * area is full, the hardware has not moved, or the event has a filter that stops.
+ * Else read it if that was not done in this jiffy.
  */
 static void pt_finish_status(struct pt *pt, struct pt_buffer *buf, bool moved,
 			     bool full)
@@ -385,9 +390,12 @@ static void pt_finish_status(struct pt *pt, struct pt_buffer *buf, bool moved,
 }
 
 /*
- * CPUs whose tables have one region interrupt before the end of the region. Fill
- * the rest of the region with padding, because the next transaction begins with
- * the next region. There may be a gap before it, if the area is full.
+ * CPUs whose tables have one region interrupt up to TOPA_EARLY_INT bytes before the
+ * end of the region. If the hardware is there, fill the rest of the region with
+ * padding, and let the next transaction begin with the next region and with a PSB,
+ * because the area may be full until then. x86 stores the padding before aux_head.
+ *
+ * Return: @written and the padding
  */
 static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 {
@@ -444,7 +452,7 @@ static void pt_close(struct pt *pt)
 			    pt_finish_full_trace(pt, buf, now));
 }
 
-/* Report that a gap in the trace begins here, by a record without data. */
+/* Write a record without data, which says PARTIAL: the trace has a gap here. */
 static void pt_report_gap(struct pt *pt, struct perf_event *event)
 {
 	if (event->hw.flags & PT_EVENT_GAP ||
@@ -544,7 +552,7 @@ void pt_stop_for_good(struct pt *pt)
 	/* BUSY is never left, so that no later NMI starts the hardware again. */
 	pt_set_state(pt, PT_BUSY);
 
-	/* In VMX operation TraceEn is clear, and a write is a #GP. */
+	/* See pt::vmx: TraceEn is clear. */
 	if (!pt->vmx)
 		wrmsrl(MSR_IA32_RTIT_CTL, 0);
 	buf = perf_get_aux(&pt->handle);
@@ -554,8 +562,8 @@ void pt_stop_for_good(struct pt *pt)
 
 /**
  * pt_reset_state - the contents of a CPU's registers are not known
- * @pt: of a CPU that was off or suspended, IDLE; its TraceEn is cleared before
- *	it traces
+ * @pt: of a CPU that was off or suspended, IDLE. pt_claim_registers() clears
+ *	TraceEn before the CPU traces.
  */
 void pt_reset_state(struct pt *pt)
 {

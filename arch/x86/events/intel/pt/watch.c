@@ -6,8 +6,8 @@
  * an interrupt, and only IA32_RTIT_STATUS shows it. The driver reads the register
  * when a trace stops for another reason, but not each time. The trace of a CPU may
  * never stop after an error, and a task may leave the CPU on which its trace met
- * one. So CPUs that trace, or have not read the register after a trace, read it once
- * in a second. The error is reported by the next record of that trace.
+ * one. So a CPU that traces, or has not read the register since its last trace,
+ * reads it each second. The error is reported by the next record of the trace.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
