@@ -129,8 +129,6 @@ enum perf_aux_state {
  * @unreported: (W, its number read by anybody) ranges whose PERF_RECORD_AUX found
  *	no room
  * @in_sample: (C) a sample of the area is being taken
- * @in_pause: (C) the event is being paused or resumed
- * @pause_wanted: (C) whether the last overflow wanted the event paused
  * @reap_irq: queues @reap_work, which cannot be done in NMI. Its interrupt also
  *	waits for the driver's function to return.
  * @reap_work: frees the area if the last transaction ends after the last munmap()
@@ -160,8 +158,6 @@ struct perf_aux {
 	struct perf_aux_ranges	unreported;
 
 	bool			in_sample;
-	bool			in_pause;
-	bool			pause_wanted;
 
 	struct irq_work		reap_irq;
 	struct work_struct	reap_work;

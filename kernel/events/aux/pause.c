@@ -10,17 +10,17 @@
  *      +-----------------+
  *        overflow of an aux_pause event
  *
- * The state is hw_perf_event::aux_paused. perf_aux::pause_wanted is the state
- * that the last overflow asked for. An NMI may overflow while another overflow
- * is changing the state. The NMI then only sets pause_wanted, and the
- * interrupted change repeats until both agree. The last overflow thus wins.
+ * The state is hw_perf_event::aux_paused. hw_perf_event::aux_pause_wanted is the
+ * state that the last overflow asked for. An event may overflow in an NMI while
+ * another overflow is changing the state. It then only sets aux_pause_wanted, and
+ * the interrupted change repeats until both agree. The last overflow thus wins.
  *
  * The change itself may let events overflow: a tracepoint of wrmsrl(), say. If such
  * an event undoes each change, both never agree. So the number of changes is
- * limited; beyond it, overflows during a change are ignored.
+ * limited. Beyond it, overflows during a change are ignored; a driver with such a
+ * limit of its own may set aux_paused back.
  */
 #include <linux/perf_event.h>
-#include <linux/rcupdate.h>
 
 #include "../internal.h"
 
@@ -39,22 +39,23 @@ static void aux_set_paused(struct perf_event *event, bool paused)
 /* More than NMIs need */
 #define AUX_PAUSE_CHANGES_MAX	16
 
-static void aux_pause_until_wanted(struct perf_aux *aux, struct perf_event *event)
+static void aux_pause_until_wanted(struct perf_event *event)
 {
+	struct hw_perf_event *hw = &event->hw;
 	unsigned int changes = 0;
 	bool wanted;
 
 	do {
-		WRITE_ONCE(aux->in_pause, true);
-		/* An NMI after this sees in_pause and leaves the change to us. */
+		WRITE_ONCE(hw->aux_in_pause, true);
+		/* An NMI after this leaves the change to this function. */
 		barrier();
-		wanted = READ_ONCE(aux->pause_wanted);
+		wanted = READ_ONCE(hw->aux_pause_wanted);
 		aux_set_paused(event, wanted);
 		barrier();
-		WRITE_ONCE(aux->in_pause, false);
-		/* An NMI before this saw in_pause: read what it asked for. */
+		WRITE_ONCE(hw->aux_in_pause, false);
+		/* An NMI before this left the change: read what it asked for. */
 		barrier();
-	} while (READ_ONCE(aux->pause_wanted) != wanted &&
+	} while (READ_ONCE(hw->aux_pause_wanted) != wanted &&
 		 ++changes < AUX_PAUSE_CHANGES_MAX);
 }
 
@@ -63,28 +64,21 @@ static void aux_pause_until_wanted(struct perf_aux *aux, struct perf_event *even
  * @trace: the AUX event, or NULL
  * @pause: true to pause, false to resume
  *
- * Does nothing without a buffer. In an NMI that interrupted another call, only
- * sets pause_wanted; the interrupted call does the rest.
+ * Does nothing without a buffer. In an NMI that interrupted a call for the same
+ * event, only sets aux_pause_wanted; the interrupted call does the rest.
  *
  * Context: on the CPU of the event, possibly in NMI.
  */
 void perf_aux_pause(struct perf_event *trace, bool pause)
 {
 	unsigned long irq_flags;
-	struct perf_buffer *rb;
 
-	if (!trace)
+	if (!trace || !READ_ONCE((trace->parent ?: trace)->rb))
 		return;
 
-	/* RCU keeps the buffer. The last reference must not be dropped in NMI. */
 	local_irq_save(irq_flags);
-	rcu_read_lock();
-	rb = READ_ONCE((trace->parent ?: trace)->rb);
-	if (rb) {
-		WRITE_ONCE(rb->aux.pause_wanted, pause);
-		if (!READ_ONCE(rb->aux.in_pause))
-			aux_pause_until_wanted(&rb->aux, trace);
-	}
-	rcu_read_unlock();
+	WRITE_ONCE(trace->hw.aux_pause_wanted, pause);
+	if (!READ_ONCE(trace->hw.aux_in_pause))
+		aux_pause_until_wanted(trace);
 	local_irq_restore(irq_flags);
 }

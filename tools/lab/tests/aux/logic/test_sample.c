@@ -2,7 +2,8 @@
 /* sample.c and pause.c: what an overflow of another event does to a trace, also as NMI. */
 #include "check.h"
 
-static bool running;
+static struct perf_event trace, event, second;
+static bool running, second_running;
 static unsigned int changes;
 static long copied;
 static struct perf_output_handle handle;
@@ -27,11 +28,16 @@ static void undo(struct perf_event *event)
 		perf_aux_pause(event, running);
 }
 
+static bool *runs(struct perf_event *event)
+{
+	return event == &second ? &second_running : &running;
+}
+
 static void start(struct perf_event *event, int flags)
 {
-	must(flags == PERF_EF_RESUME && !running && world.irqs_off, "a trace that is paused resumes");
+	must(flags == PERF_EF_RESUME && !*runs(event) && world.irqs_off, "a trace that is paused resumes");
 	nmi_point();
-	running = true;
+	*runs(event) = true;
 	changes++;
 	undo(event);
 	nmi_point();
@@ -44,15 +50,14 @@ static void stop(struct perf_event *event, int flags)
 			perf_aux_output_end(&handle, 0);
 		return;
 	}
-	must(flags == PERF_EF_PAUSE && running && world.irqs_off, "a trace that runs is paused");
+	must(flags == PERF_EF_PAUSE && *runs(event) && world.irqs_off, "a trace that runs is paused");
 	nmi_point();
-	running = false;
+	*runs(event) = false;
 	changes++;
 	undo(event);
 	nmi_point();
 }
 
-static struct perf_event trace, event, second;
 static bool too_much;
 
 static long snapshot(struct perf_event *of, struct perf_output_handle *record, unsigned long size)
@@ -85,7 +90,7 @@ static void begin(unsigned long flags)
 	perf_aux_output_begin(&handle, &trace);
 	copied = 1L << 20;
 	sampled_again = false;
-	running = true;
+	running = second_running = true;
 }
 
 static void end(void)
@@ -185,6 +190,27 @@ static void nmi(void)
 	perf_aux_pause(paused, last_wanted);
 }
 
+/* Two traces in one buffer: an overflow that is about one of them says nothing of the other. */
+static void test_two_pauses(unsigned long steps)
+{
+	bool good = true, wanted;
+
+	begin(0);
+	second.parent = &trace;
+	paused = &second;
+	last_wanted = false;
+	world.nmi = nmi;
+	for (unsigned long i = 0; good && i < steps; i++) {
+		world.nmis = 2;
+		wanted = random_below(2);
+		perf_aux_pause(&trace, wanted);
+		good = running == !wanted && second_running == !last_wanted;
+	}
+	world.nmi = NULL;
+	point(good, "pause: two traces in one buffer");
+	end();
+}
+
 static void test_pauses(unsigned long steps)
 {
 	bool good = true;
@@ -207,7 +233,7 @@ static void test_pauses(unsigned long steps)
 		last_wanted = random_below(2);
 		perf_aux_pause(&trace, last_wanted);
 		good = running == !last_wanted && trace.hw.aux_paused == last_wanted &&
-		       !trace.rb->aux.in_pause && !world.irqs_off && !world.rcu;
+		       !trace.hw.aux_in_pause && !world.irqs_off && !world.rcu;
 	}
 	world.nmi = NULL;
 	point(good, "pause: NMIs in the middle: the last one wins");
@@ -216,7 +242,7 @@ static void test_pauses(unsigned long steps)
 	contrary = true;
 	changes = 0;
 	perf_aux_pause(&trace, true);
-	point(changes > 1 && changes < MANY && !trace.rb->aux.in_pause,
+	point(changes > 1 && changes < MANY && !trace.hw.aux_in_pause,
 	      "pause: undone each time: it has an end");
 	contrary = false;
 	perf_aux_pause(&trace, true);
@@ -231,4 +257,5 @@ void test_sample(unsigned long steps)
 {
 	test_samples();
 	test_pauses(steps);
+	test_two_pauses(steps);
 }

@@ -278,7 +278,7 @@ struct perf_cpu_context { struct perf_event_context ctx, *task_ctx; };
 struct perf_event {
 	struct pmu *pmu;
 	struct perf_event_attr attr;
-	struct { bool aux_paused; } hw;
+	struct hw_perf_event { bool aux_paused, aux_in_pause, aux_pause_wanted; } hw;
 	enum perf_event_state state;
 	int cpu, oncpu, attach_state, pending_disable;
 	struct perf_buffer *rb;

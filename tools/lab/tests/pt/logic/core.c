@@ -390,7 +390,7 @@ void core_check(struct trace *trace)
 	EXPECT(pt->state == (wanted ? PT_TRACING : PT_PAUSED));
 	EXPECT(hw_enabled() == wanted);
 	EXPECT(!wanted || hw_this()->ctl == hw->aux_config);
-	EXPECT(hw->aux_paused == trace->rb.aux.pause_wanted);
+	EXPECT(hw->aux_paused == hw->aux_pause_wanted);
 	EXPECT(!(hw_this()->status & RTIT_STATUS_STOPPED));
 	if (trace->rb.aux.due)
 		blame("an interrupt is lost: what is behind it is not turned");

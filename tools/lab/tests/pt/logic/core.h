@@ -12,8 +12,6 @@ void perf_aux_pause(struct perf_event *trace, bool pause);
 
 /**
  * struct perf_aux - an AUX area
- * @in_pause: kernel/events/aux/pause.c's
- * @pause_wanted: likewise
  * @overwrite: newest data win
  * @priv: the driver's
  * @pages: addresses of its pages
@@ -32,7 +30,6 @@ void perf_aux_pause(struct perf_event *trace, bool pause);
  * @size_told: by the last one
  */
 struct perf_aux {
-	bool in_pause, pause_wanted;
 	bool overwrite;
 	void *priv;
 	void **pages;

@@ -106,6 +106,7 @@ struct hw_perf_event {
 		struct {
 			u64 aux_config;
 			unsigned int aux_paused;
+			bool aux_in_pause, aux_pause_wanted;
 		};
 	};
 	void *addr_filters;
