@@ -178,7 +178,7 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 void perf_aux_free_pages(struct perf_aux *aux);
 
 /* record.c */
-bool perf_aux_put_range(struct perf_event *event,
+bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
 			const struct perf_aux_range *range);
 void perf_aux_put_itrace_start(struct perf_event *event);
 

@@ -9,7 +9,6 @@
  * Derived from ring_buffer.c:
  *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
-#include <linux/circ_buf.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -135,56 +134,40 @@ static bool aux_worth_a_record(const struct perf_aux_range *range)
 					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
 }
 
-/* Worst case: a pending LOST record and the AUX record, both with sample_id */
-#define AUX_RECORDS_SIZE	(24 + 48 + 32 + 48)
-
-/* Checked before a record is tried: a record that fails is counted as lost. */
-static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
-{
-	unsigned long tail = READ_ONCE(rb->user_page->data_tail);
-	unsigned long head = local_read(&rb->head);
-
-	/* Redirected after pmu::stop(), if its driver kept the transaction open */
-	if (READ_ONCE((event->parent ?: event)->rb) != rb)
-		return false;
-	if (is_write_backward(event))
-		swap(head, tail);
-	return !rb->paused &&
-	       (rb->overwrite || CIRC_SPACE(head, tail, perf_data_size(rb)) >=
-				 AUX_RECORDS_SIZE);
-}
-
-static bool aux_put_range(struct perf_buffer *rb, struct perf_event *event,
-			  const struct perf_aux_range *range)
-{
-	return aux_record_fits(rb, event) && perf_aux_put_range(event, range);
-}
-
 /* Write the records of earlier ranges, as many as there is room for. */
 static noinline void aux_report_earlier(struct perf_buffer *rb,
 					struct perf_event *event)
 {
 	struct perf_aux_ranges *ranges = &rb->aux.unreported;
 
-	while (ranges->nr && aux_put_range(rb, event, &ranges->range[0]))
+	while (ranges->nr && perf_aux_put_range(rb, event, &ranges->range[0]))
 		perf_aux_ranges_drop(ranges);
+}
+
+/* The record of this range waits in @unreported. */
+static noinline void aux_report_later(struct perf_buffer *rb,
+				      const struct perf_aux_range *range)
+{
+	perf_aux_ranges_add(&rb->aux.unreported, range, rb->aux.overwrite);
 }
 
 /*
  * Write the records of earlier ranges, then that of this range if it tells the
- * reader something. A range whose record finds no room waits in @unreported.
+ * reader something. A record that finds no room is written later.
+ *
+ * Inline without its rare cases, because each transaction calls this.
  */
-static void aux_report(struct perf_buffer *rb, struct perf_event *event,
-		       const struct perf_aux_range *range)
+static __always_inline void aux_report(struct perf_buffer *rb,
+				       struct perf_event *event,
+				       const struct perf_aux_range *range)
 {
-	struct perf_aux *aux = &rb->aux;
-
-	if (unlikely(aux->unreported.nr))
+	if (unlikely(rb->aux.unreported.nr))
 		aux_report_earlier(rb, event);
 	if (!aux_worth_a_record(range))
 		return;
-	if (unlikely(aux->unreported.nr || !aux_put_range(rb, event, range)))
-		perf_aux_ranges_add(&aux->unreported, range, aux->overwrite);
+	if (unlikely(rb->aux.unreported.nr ||
+		     !perf_aux_put_range(rb, event, range)))
+		aux_report_later(rb, range);
 }
 
 /**

@@ -112,6 +112,9 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 	return ret;
 }
 
+/* Number of pages freed between two calls of cond_resched() */
+#define AUX_FREE_BATCH	1024
+
 /**
  * perf_aux_free_pages - drop the area's references on its pages
  * @aux: an area without a transaction
@@ -124,7 +127,8 @@ void perf_aux_free_pages(struct perf_aux *aux)
 
 	for (i = 0; i < aux->nr_pages; i++) {
 		aux_free_page(aux->pages[i]);
-		cond_resched();
+		if (!(i % AUX_FREE_BATCH))
+			cond_resched();
 	}
 	kvfree(aux->pages);
 	aux->pages = NULL;

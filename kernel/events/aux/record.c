@@ -6,6 +6,7 @@
  * Derived from core.c:
  *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
+#include <linux/circ_buf.h>
 #include <linux/export.h>
 #include <linux/perf_event.h>
 
@@ -41,24 +42,50 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 	return true;
 }
 
+/* Worst case: a pending LOST record and the AUX record, both with sample_id */
+#define AUX_RECORDS_SIZE	(24 + 48 + 32 + 48)
+
+static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
+{
+	unsigned long used = local_read(&rb->head) -
+			     READ_ONCE(rb->user_page->data_tail);
+
+	/* Redirected after pmu::stop(), if its driver kept the transaction open */
+	if (READ_ONCE((event->parent ?: event)->rb) != rb)
+		return false;
+	if (is_write_backward(event))
+		used = -used;
+	/* User space may write anything to data_tail: CIRC_SPACE() masks it. */
+	return !rb->paused &&
+	       (rb->overwrite || CIRC_SPACE(used, 0UL, perf_data_size(rb)) >=
+				 AUX_RECORDS_SIZE);
+}
+
 /**
  * perf_aux_put_range - write a PERF_RECORD_AUX
+ * @rb: the buffer of the area
  * @event: the event whose sample_id and lost count are used. If the record had to
  *	wait for room, another event may have written the range.
  * @range: contents of the record
  *
+ * Looks for room first: perf_output_begin() counts a record that it cannot write as
+ * lost, and this one is written later.
+ *
  * Context: within the transaction.
  *
- * Return: false if the data buffer has no room or output to it is paused
- * (PERF_EVENT_IOC_PAUSE_OUTPUT)
+ * Return: false if the data buffer has no room, output to it is paused
+ * (PERF_EVENT_IOC_PAUSE_OUTPUT), or the event's records go to another buffer
  */
-bool perf_aux_put_range(struct perf_event *event,
+bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
 			const struct perf_aux_range *range)
 {
 	struct {
 		struct perf_event_header	header;
 		struct perf_aux_range		range;
 	} record;
+
+	if (!aux_record_fits(rb, event))
+		return false;
 
 	record.range = *range;
 	return aux_put_record(event, &record.header, PERF_RECORD_AUX,
