@@ -2,7 +2,7 @@
 # The tests of AUX areas, to be included by the Makefile before ../lib.mk.
 
 AUX_TESTS := aux_mmap aux_full aux_wakeup aux_overwrite aux_lost aux_set_output \
-	     aux_mlock aux_mlock_uring aux_big aux_records aux_group aux_sample aux_pause
+	     aux_mlock aux_mlock_uring aux_memcg aux_big aux_records aux_group aux_sample aux_pause
 
 TEST_GEN_PROGS += $(AUX_TESTS)
 
