@@ -95,6 +95,9 @@ def find_kernel(options):
     elif options.kernel in build.KERNELS:
         flags = [] if options.kernel == paths.SERIES else [f"--kernel {options.kernel}"]
         remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
+    elif paths.vmlinux(options.kernel, options.debug).is_file():
+        # A test has built it.
+        return str(paths.vmlinux(options.kernel, options.debug).resolve())
     else:
         raise LabError(f"unknown kernel '{options.kernel}'", "use series, stock or a path")
     image = paths.image(options.kernel, options.debug)

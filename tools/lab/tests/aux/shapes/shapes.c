@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #define AFTER_ROUNDS	500
 #define STEP		4096
 #define PATIENCE	5.0
+/* A worker has run by then. */
+#define WORKER_USEC	50000
 
 static struct aux_event open_event(pid_t pid, int cpu, __u64 shape)
 {
@@ -115,6 +118,54 @@ static void end_after_stop(void)
 	aux_end_worker(worker);
 }
 
+static void set_policy(pid_t pid, int policy)
+{
+	struct sched_param param = { .sched_priority = policy == SCHED_FIFO };
+
+	if (sched_setscheduler(pid, policy, &param))
+		err(1, "sched_setscheduler");
+}
+
+static bool is_traced(struct aux_event *event)
+{
+	__u64 before = aux_head(event);
+
+	if (aux_enable(event))
+		errx(1, "the event cannot be enabled");
+	aux_disable(event);
+	return aux_head(event) != before;
+}
+
+/*
+ * munmap() frees the area itself, and a worker comes later to look for one that is left. By then
+ * the next area is mapped: a task that lets no other run delays the worker until then.
+ */
+static void mapped_anew(void)
+{
+	pid_t worker = aux_worker(1);
+	struct aux_event event = open_event(-1, 1, 0);
+	bool traced = true;
+
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		if (map(&event) || aux_enable(&event))
+			errx(1, "an area that is free cannot be mapped");
+		set_policy(worker, SCHED_FIFO);
+		aux_unmap_area(&event);
+		aux_disable(&event);
+		if (map(&event))
+			errx(1, "an area that was freed cannot be mapped anew");
+		set_policy(worker, SCHED_OTHER);
+		usleep(WORKER_USEC);
+		aux_set_tail(&event, aux_head(&event));
+		traced = traced && is_traced(&event);
+		aux_set_tail(&event, aux_head(&event));
+		aux_unmap_area(&event);
+	}
+	point(traced, "mapped anew: the worker of the area before it lets it be");
+	aux_close(&event);
+	aux_end_worker(worker);
+}
+
 /* It writes in stop(), without a transaction: the pages must be there until then. */
 static void late_writer(bool per_task)
 {
@@ -152,6 +203,7 @@ int main(int argc, char **argv)
 	kept_transaction(1);
 	kept_and_closed();
 	end_after_stop();
+	mapped_anew();
 	late_writer(false);
 	late_writer(true);
 	return end_points();
