@@ -7,9 +7,19 @@ busy machine. So the signal is repeated until the recording has grown.
 
 # Waits for perf's buffers, and defines take_snapshots COUNT. To be formatted with the recording,
 # out; $recorder is perf.
+#
+# How much is written is asked of perf's own file, not of the share: 9p with writeback takes a file's
+# size from the server when somebody asks for it, even while the newest data is still on its way
+# there, and a page of zeros may then be where the data was.
 FUNCTION = """
 until grep -q perf_event /proc/$recorder/maps; do sleep 0.1; done
-written() {{ stat -c %s {out}/data 2>/dev/null || stat -c %s {out}; }}
+written() {{
+    for fd in /proc/$recorder/fd/*; do
+        case $(readlink $fd) in
+        */{out}|{out}|*/{out}/data|{out}/data) sed -n 's/^pos:[^0-9]*//p' /proc/$recorder/fdinfo/${{fd##*/}};;
+        esac
+    done | sort -n | tail -1
+}}
 take_snapshots() {{
     for snapshot in $(seq $1); do
         before=$(written)
@@ -17,7 +27,7 @@ take_snapshots() {{
             sleep 0.5
             kill -USR2 $recorder || return
             sleep 0.5
-            [ $(written) -gt $((before + 4096)) ] && break
+            [ "$(written)" -gt $((before + 4096)) ] && break
         done
     done
 }}
