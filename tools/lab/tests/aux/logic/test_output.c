@@ -228,34 +228,36 @@ static void test_forgotten(void)
 }
 
 /* A data buffer without room: each range has its record later, and none is counted as lost. */
-static void test_late(void)
+static void late_without_room(bool paused)
 {
-	for (int paused = 0; paused < 2; paused++) {
-		begin(VM_WRITE);
-		event.attr.sample_id_all = true;
-		if (paused)
-			event.rb->paused = 1;
-		else
-			event.rb->head.counter = perf_data_size(event.rb) - 152;
-		for (int i = 0; i < 3; i++) {
-			perf_aux_output_begin(&handle, &event);
-			perf_aux_output_flag(&handle, i == 1 ? PERF_AUX_FLAG_COLLISION : 0);
-			perf_aux_output_end(&handle, 10);
-		}
-		point(!world.records && !world.lost && event.rb->aux.unreported.nr == 3 &&
-		      page->aux_head == 30, "late: no room%s", paused ? ", paused" : "");
-		event.rb->paused = 0;
-		page->data_tail = event.rb->head.counter;
+	begin(VM_WRITE);
+	event.attr.sample_id_all = true;
+	if (paused)
+		event.rb->paused = 1;
+	else
+		event.rb->head.counter = perf_data_size(event.rb) - 152;
+	for (int i = 0; i < 3; i++) {
 		perf_aux_output_begin(&handle, &event);
-		point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, PERF_AUX_FLAG_COLLISION) &&
-		      is_record(2, 20, 10, 0) && !event.rb->aux.unreported.nr &&
-		      world.record[0].with_ids, "late: a record each, when a transaction begins");
+		perf_aux_output_flag(&handle, i == 1 ? PERF_AUX_FLAG_COLLISION : 0);
 		perf_aux_output_end(&handle, 10);
-		point(is_record(3, 30, 10, 0) && world.records == 4 && !world.lost,
-		      "late: and then those that follow");
-		point(end(), "late: nothing is left");
 	}
+	point(!world.records && !world.lost && event.rb->aux.unreported.nr == 3 &&
+	      page->aux_head == 30, "late: no room%s", paused ? ", paused" : "");
+	event.rb->paused = 0;
+	page->data_tail = event.rb->head.counter;
+	perf_aux_output_begin(&handle, &event);
+	point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, PERF_AUX_FLAG_COLLISION) &&
+	      is_record(2, 20, 10, 0) && !event.rb->aux.unreported.nr &&
+	      world.record[0].with_ids, "late: a record each, when a transaction begins");
+	perf_aux_output_end(&handle, 10);
+	point(is_record(3, 30, 10, 0) && world.records == 4 && !world.lost,
+	      "late: and then those that follow");
+	point(end(), "late: nothing is left");
+}
 
+/* How much room two records need, in each kind of data buffer. */
+static void late_room(void)
+{
 	begin(VM_WRITE);
 	event.rb->head.counter = perf_data_size(event.rb) - 153;
 	perf_aux_output_begin(&handle, &event);
@@ -282,7 +284,11 @@ static void test_late(void)
 	event.rb->head.counter = 0;
 	event.attr.write_backward = false;
 	point(end(), "late: nothing is left of these");
+}
 
+/* Room that is refused, and room that is there although the tail does not say so. */
+static void late_although_room(void)
+{
 	/* There is room, and all the same the record is refused. */
 	begin(VM_WRITE);
 	world.records_refused = 1;
@@ -301,6 +307,14 @@ static void test_late(void)
 	perf_aux_output_end(&handle, 10);
 	point(is_record(0, 0, 10, 0), "late: not where the tail is one of few bytes");
 	point(end(), "late: and nothing is left of it");
+}
+
+static void test_late(void)
+{
+	late_without_room(false);
+	late_without_room(true);
+	late_room();
+	late_although_room();
 
 	/* What waits goes with its area. */
 	begin(VM_WRITE);
