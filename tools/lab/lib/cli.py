@@ -97,7 +97,7 @@ def find_kernel(options):
         remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
     elif paths.vmlinux(options.kernel, options.debug).is_file():
         # A test has built it.
-        return str(paths.vmlinux(options.kernel, options.debug).resolve())
+        remedy = ""
     else:
         raise LabError(f"unknown kernel '{options.kernel}'", "use series, stock or a path")
     image = paths.image(options.kernel, options.debug)
