@@ -295,6 +295,8 @@ TEST(child_keeps_the_link)
 	if (!pid)
 		sampled_child(0);
 	ASSERT_EQ(waitpid(pid, NULL, 0), pid);
+	/* Else each record that is read here costs the instructions of a new sample. */
+	aux_disable(&event);
 	while (aux_next(&event, &record)) {
 		if (record.header.type != PERF_RECORD_SAMPLE || record.itrace.pid != (__u32)pid)
 			continue;

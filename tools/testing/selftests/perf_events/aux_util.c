@@ -197,10 +197,14 @@ __u64 aux_time_enabled(struct aux_event *event)
 static void copy_out(struct aux_event *event, __u64 from, void *to, size_t len)
 {
 	const char *data = (const char *)event->page + event->page->data_offset;
-	char *out = to;
+	size_t size = event->page->data_size;
+	size_t begin = from % size;
+	size_t first = size - begin;
 
-	for (size_t i = 0; i < len; i++)
-		out[i] = data[(from + i) % event->page->data_size];
+	if (first > len)
+		first = len;
+	memcpy(to, data + begin, first);
+	memcpy((char *)to + first, data, len - first);
 }
 
 bool aux_next(struct aux_event *event, struct aux_record *record)
