@@ -18,6 +18,8 @@
 
 /* perf's PERF_AUXTRACE_RECORD_ALIGNMENT */
 #define PIECE_ALIGN	8
+/* MNT's header has three bytes, its payload eight */
+#define MNT_LENGTH	11
 
 static int by_place(const void *a, const void *b)
 {
@@ -173,4 +175,21 @@ void streams_free(struct streams *streams)
 	for (i = 0; i < streams->nr; i++)
 		free(streams->list[i].data);
 	free(streams->list);
+}
+
+size_t stream_padding(const struct stream *stream)
+{
+	static const unsigned char mnt[] = { 0x02, 0xc3, 0x88 };
+	size_t at = 0;
+
+	while (at < stream->size) {
+		if (!stream->data[at])
+			at++;
+		else if (stream->size - at >= MNT_LENGTH &&
+			 !memcmp(stream->data + at, mnt, sizeof(mnt)))
+			at += MNT_LENGTH;
+		else
+			break;
+	}
+	return at;
 }

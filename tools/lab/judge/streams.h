@@ -28,5 +28,7 @@ struct streams {
 
 void streams_build(struct streams *out, const struct sideband *sb);
 void streams_free(struct streams *streams);
+/* How many bytes of PAD and MNT a stream begins with. */
+size_t stream_padding(const struct stream *stream);
 
 #endif

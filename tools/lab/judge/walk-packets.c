@@ -101,7 +101,7 @@ void walk_packets(struct walk *walk, const struct stream *stream)
 		uint64_t skipped = packet_offset(decoder);
 
 		walk->stats->skipped += skipped;
-		if (skipped && !stream->starts_anywhere) {
+		if (skipped > stream_padding(stream) && !stream->starts_anywhere) {
 			walk->stats->packet_errors++;
 			walk_print_error(walk, stream, "packet", 0,
 					 "the stream does not begin with a PSB");

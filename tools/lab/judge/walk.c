@@ -248,8 +248,9 @@ bool flow_start(struct flow *flow, int *status)
 		return flow_resync(flow, status);
 	}
 	offset = flow_offset(flow);
-	/* The position is behind the PSB+; the first packet that may be at 0 is the PSB. */
-	if (!flow->stream->starts_anywhere && memcmp(flow->stream->data, "\x02\x82", 2)) {
+	/* The position is behind the PSB+; but for padding the first packet is the PSB. */
+	if (!flow->stream->starts_anywhere &&
+	    memcmp(flow->stream->data + stream_padding(flow->stream), "\x02\x82", 2)) {
 		(*flow->errors)++;
 		snprintf(text, sizeof(text), "the stream does not begin with a PSB (%" PRIu64 ")",
 			 offset);

@@ -43,6 +43,7 @@ PSBEND = b"\x02\x23"
 OVF = b"\x02\xf3"
 MODE_EXEC_64 = b"\x99\x01"
 BAD_OPCODE = b"\x02\xff"
+MNT = b"\x02\xc3\x88" + bytes(8)
 
 _IP_FULL = 6 << 5
 
