@@ -119,6 +119,7 @@ void cpu_init(void);
 /* On another processor: the first one's gates, but no task state, so no NMI. */
 void cpu_init_other(void);
 /* A gate straight to @handler, so that a traced test sees no stub's branches. */
+#define DPL_USER	3
 void gate_set(int vector, const void *handler, int dpl);
 void gate_default(int vector);
 /* Base of the 16-bit code segment SEL_CODE16. */

@@ -210,6 +210,14 @@ const char *cmdline_get(const char *name)
 	return NULL;
 }
 
+bool cmdline_is(const char *name, const char *value)
+{
+	const char *p = cmdline_get(name);
+	u64 n = strlen(value);
+
+	return p && !strncmp(p, value, n) && (p[n] == ' ' || !p[n]);
+}
+
 u64 cmdline_num(const char *name, u64 absent)
 {
 	const char *p = cmdline_get(name);

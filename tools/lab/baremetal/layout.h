@@ -30,6 +30,8 @@
 /* The last 2 MiB below the canonical hole show this physical page. */
 #define CANON_EDGE	0x0000800000000000
 #define CANON_EDGE_PHYS	0x03e00000
+/* Canonical, and mapped nowhere. */
+#define UNMAPPED	0x0000400000000000
 
 /* Scratch of the tests; 256 MiB of RAM are required. */
 #define ARENA		0x04000000

@@ -8,6 +8,10 @@
  *   icount=1                 time is exact: the machine counts instructions
  *   smp=N, smi=1             there are N processors; firmware handles SMIs
  *   seconds=N                how long the processors patch code of each other (default 10)
+ *   lazy=1                   packets stay in the processor until TraceEn is cleared
+ *   retnoip=1                a RET that leaves the IP ranges has TIP.PGD without IP
+ *   dirty=1                  the MSRs of Intel PT are not zero at power-on
+ *   reset=1                  resets the machine first: the MSRs are as that leaves them
  *   ovf=N, pmidelay=NS       the faults that the machine injects
  *   assume=1                 runs the subjects although CPUID has no Intel PT
  */
@@ -18,6 +22,7 @@ static const struct {
 	void (*run)(void);
 	bool needs_output;	/* traces into memory */
 } subjects[] = {
+	{ "reset", test_reset, false },
 	{ "msr", test_msr, false },
 	{ "output", test_output, true },
 	{ "output-errors", test_output_errors, true },
@@ -52,10 +57,7 @@ static const struct {
 
 static bool wanted(const char *name)
 {
-	const char *only = cmdline_get("only");
-
-	return !only || (!strncmp(only, name, strlen(name)) &&
-			 (only[strlen(name)] == ' ' || !only[strlen(name)]));
+	return !cmdline_get("only") || cmdline_is("only", name);
 }
 
 void __attribute__((noreturn)) main(const void *start_info)
@@ -64,11 +66,12 @@ void __attribute__((noreturn)) main(const void *start_info)
 
 	console_init();
 	cmdline_init(start_info);
-	print("TAP version 14\n");
 	cpu_init();
 	lapic_init();
-
 	have_pt = pt_init();
+	if (cmdline_num("reset", 0))
+		reset_once();
+	print("TAP version 14\n");
 	test_cpuid(have_pt);
 	have_pt |= caps.bits != 0;
 	for (u32 i = 0; have_pt && i < ARRAY_SIZE(subjects); i++) {

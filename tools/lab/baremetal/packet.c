@@ -107,7 +107,7 @@ static const struct {
 	{ 0xe2, P_EXSTOP, 2 },	{ 0xc2, P_MWAIT, 10 },	{ 0x22, P_PWRE, 4 },
 	{ 0xa2, P_PWRX, 7 },	{ 0x12, P_PTW, 6 },	{ 0x92, P_PTW, 6 },
 	{ 0x32, P_PTW, 10 },	{ 0xb2, P_PTW, 10 },	{ 0x13, P_CFE, 4 },
-	{ 0x53, P_EVD, 11 },	{ 0x82, P_PSB, PSB_LENGTH },
+	{ 0x53, P_EVD, 11 },	{ 0x82, P_PSB, PSB_LENGTH },	{ 0xc3, P_MNT, 11 },
 };
 
 #define EXT_FLAG_IP	0x80
@@ -157,6 +157,9 @@ static bool parse_extended_payload(struct pkt *p, const u8 *b)
 		p->aux = b[2] & GENMASK(4, 0);
 		p->val = b[3];
 		break;
+	case P_MNT:
+		p->val = load(b + 3, 8);
+		return b[2] == 0x88;
 	case P_EVD:
 		p->aux = b[2] & GENMASK(5, 0);
 		p->val = load(b + 3, 8);
@@ -344,6 +347,7 @@ static bool uncompared(const struct pkt *p)
 		return true;
 	switch (p->type) {
 	case P_PAD:
+	case P_MNT:
 	case P_PSB:
 	case P_PSBEND:
 	case P_CBR:

@@ -38,6 +38,13 @@ void pt_reset(void)
 		wrmsr(MSR_RTIT_CR3_MATCH, 0);
 }
 
+u64 pt_range_set(u32 n, const u8 *in, const u8 *end, u64 config)
+{
+	wrmsr(MSR_RTIT_ADDR_A(n), (u64)in);
+	wrmsr(MSR_RTIT_ADDR_B(n), (u64)end - 1);	/* the limit is inclusive */
+	return FIELD_PREP(CTL_ADDR_CFG(n), config);
+}
+
 u64 pt_output_ctl(void)
 {
 	return has(CAP_TOPA) ? CTL_TOPA : 0;

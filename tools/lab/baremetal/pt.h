@@ -105,6 +105,9 @@ u64 pt_output_bytes(void);
 #define OUTPUT_BUFFER		((u8 *)(ARENA + 0x1000000))
 #define OUTPUT_TABLE		((u64 *)(ARENA + 0x0f00000))
 
+/* @in .. @end (exclusive) is address range @n; what CTL has to say of it. */
+u64 pt_range_set(u32 n, const u8 *in, const u8 *end, u64 config);
+
 /* The choice of output scheme that pt_output_setup() made: CTL_TOPA or 0. */
 u64 pt_output_ctl(void);
 /* What most tests enable. */
@@ -215,6 +218,9 @@ bool snippet_run(snippet_fn *fn, u64 ctl);
 bool snippet_run_prepared(snippet_fn *fn, u64 ctl);
 
 void test_cpuid(bool have_pt);
+/* Resets the machine while it traces, unless that has been done. */
+void reset_once(void);
+void test_reset(void);
 void test_msr(void);
 void test_output(void);
 void test_output_errors(void);

@@ -8,6 +8,7 @@
 #include "layout.h"
 
 #define MSR_RTIT_CTL_NR		0x570
+#define MSR_RTIT_OUTPUT_MASK_NR	0x561
 
 	.macro SNIPPET name
 	.text

@@ -23,6 +23,8 @@ void PRINTF(1, 2) bail_out(const char *fmt, ...) __attribute__((noreturn));
 void cmdline_init(const void *start_info);
 /* Value of "name=value" on the command line, or NULL. */
 const char *cmdline_get(const char *name);
+/* Is there the word "name=value"? */
+bool cmdline_is(const char *name, const char *value);
 /* Number of "name=N", or @absent. */
 u64 cmdline_num(const char *name, u64 absent);
 

@@ -7,14 +7,15 @@
 #define CFE_INTR	1
 #define CFE_IRET	2
 #define EVD_CR2		0
-#define UNMAPPED	0x0000400000000000ul
 
-snippet_fn far_int, far_ud2, far_pf, far_irq, far_nmi, event_flag;
+snippet_fn far_int, far_ud2, far_pf, far_irq, far_nmi, event_flag,
+	user_pf;
 extern const u8 far_int_on[], far_int_off[], far_int_insn[], far_int_back[], far_iret[],
 	far_ud2_on[], far_ud2_off[], far_ud2_insn[], far_ud2_back[], far_skip2_handler[],
 	far_pf_on[], far_pf_off[], far_pf_insn[], far_pf_back[], far_pf_handler[],
 	far_irq_on[], far_irq_off[], far_irq_back[], far_irq_handler[],
-	event_flag_on[], event_flag_off[];
+	event_flag_on[], event_flag_off[],
+	user_pf_on[], user_pf_off[], user_pf_insn[], user_pf_handler[];
 
 static void run(int vector, const u8 *handler, snippet_fn *fn, u64 ctl)
 {
@@ -85,6 +86,20 @@ static void test_types(void)
 	   trace_find(P_CFE, 0)->aux == CFE_INTR, "event: NMI has vector 2");
 }
 
+/* What belongs to code that is not traced does not show (SDM 33.2.5.1). */
+static void test_filtered_fault(void)
+{
+	gate_set(VECTOR_PF, user_pf_handler, DPL_USER);
+	snippet_run(user_pf, CTL_TRACE_OS | CTL_USER | CTL_EVENTEN);
+	ok(trace_find(P_EVD, 0) && trace_find(P_EVD, 0)->val == UNMAPPED,
+	   "event: a page fault of user code: EVD with its address");
+	snippet_run(user_pf, CTL_TRACE_OS | CTL_EVENTEN);
+	is(trace_count(P_EVD), 0, "event: OS alone: a page fault of user code: no address");
+	ok(trace_find(P_PGE, 1) && trace_find(P_PGE, 1)->val == (u64)user_pf_handler,
+	   "event: OS alone: a page fault of user code: the handler is traced");
+	gate_default(VECTOR_PF);
+}
+
 /* Where the interrupt flag changes, a MODE.Exec shows it. */
 static bool flags_are(const char *want)
 {
@@ -136,6 +151,7 @@ void test_event(void)
 	if (!has(CAP_EVENT))
 		return;
 	test_types();
+	test_filtered_fault();
 	test_interrupt_flag();
 	test_enables();
 	pt_reset();

@@ -4,7 +4,6 @@
 
 #define INT_VECTOR	0x70
 #define IRQ_VECTOR	0x72
-#define UNMAPPED	0x0000400000000000ul
 
 snippet_fn far_int1,
 	far_int, far_int3, far_ud2, far_pf, far_pf_target, far_rep_fault, far_single_step,

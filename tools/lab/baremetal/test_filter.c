@@ -3,7 +3,7 @@
 #include "pt.h"
 
 snippet_fn filter_direct, filter_indirect, filter_cond, filter_call, filter_fault,
-	filter_sequential, filter_inside, filter_cr3, modes_16;
+	filter_sequential, filter_inside, filter_cr3, filter_ret, modes_16;
 extern const u8 modes_16_base[], modes_16_start[], modes_16_mid[], modes_16_back[],
 	filter_direct_in[], filter_direct_end[], filter_direct_out[], filter_direct_on[],
 	filter_direct_off[],
@@ -14,20 +14,15 @@ extern const u8 modes_16_base[], modes_16_start[], modes_16_mid[], modes_16_back
 	filter_fault_back[], far_skip2_handler[], far_skip2_end[],
 	filter_sequential_in[], filter_sequential_end[], filter_sequential_out[],
 	filter_inside_in[], filter_inside_end[], filter_inside_on[], filter_inside_off[],
-	filter_cr3_on[], filter_cr3_off[], filter_cr3_back[], pml4_other[];
+	filter_ret_in[], filter_ret_end[], filter_cr3_on[], filter_cr3_off[], filter_cr3_back[], pml4_other[];
 
-/* @in .. @end (exclusive) is range @n; the limit register is inclusive. */
-static u64 range_set(u32 n, const u8 *in, const u8 *end, u64 config)
-{
-	wrmsr(MSR_RTIT_ADDR_A(n), (u64)in);
-	wrmsr(MSR_RTIT_ADDR_B(n), (u64)end - 1);
-	return FIELD_PREP(CTL_ADDR_CFG(n), config);
-}
+/* Bits of CR3 that 4-level paging without PCIDs ignores */
+#define CR3_IGNORED	(BIT(11) | BIT(5))
 
 static void run(snippet_fn *fn, const u8 *in, const u8 *end, u64 ctl)
 {
 	pt_output_setup();
-	ctl |= range_set(0, in, end, ADDR_CFG_FILTER);
+	ctl |= pt_range_set(0, in, end, ADDR_CFG_FILTER);
 	snippet_run_prepared(fn, ctl);
 }
 
@@ -52,6 +47,19 @@ static void test_branches(void)
 	run(filter_call, filter_call_in, filter_call_end, CTL_TRACE_OS);
 	EXPECT_TRACE("filter: the same with RET compression",
 		     E_PGE(filter_call_in), E_TNT("N"), E_PGD(filter_call_out));
+}
+
+/* Of a RET that could be compressed the SDM has TIP.PGD with and without IP. */
+static void test_ret(void)
+{
+	const struct expect with_ip[] = { E_PGE(filter_ret_in), E_PGD(filter_ret_end) };
+	const struct expect without_ip[] = { E_PGE(filter_ret_in), E_PGD_NOIP };
+	bool no_ip = cmdline_num("retnoip", 0);
+
+	run(filter_ret, filter_ret_in, filter_ret_end, CTL_TRACE_OS);
+	trace_match(no_ip ? without_ip : with_ip, 2, "filter: left by a RET of a call inside");
+	run(filter_ret, filter_ret_in, filter_ret_end, CTL_TRACE_OS | CTL_DISRETC);
+	trace_match(with_ip, 2, "filter: left by a RET, DisRETC: TIP.PGD with IP");
 }
 
 static void test_events(void)
@@ -137,15 +145,15 @@ static void test_several_ranges(void)
 	if (caps.ranges < 2)
 		return;
 	pt_output_setup();
-	ctl |= range_set(0, filter_indirect_in, filter_indirect_end, ADDR_CFG_FILTER);
-	ctl |= range_set(1, filter_direct_in, filter_direct_end, ADDR_CFG_FILTER);
+	ctl |= pt_range_set(0, filter_indirect_in, filter_indirect_end, ADDR_CFG_FILTER);
+	ctl |= pt_range_set(1, filter_direct_in, filter_direct_end, ADDR_CFG_FILTER);
 	snippet_run_prepared(filter_direct, ctl);
 	EXPECT_TRACE("filter: the second of two ranges",
 		     E_PGE(filter_direct_in), E_TNT("T"), E_PGD(filter_direct_out));
 
 	/* The last range alone, as one byte: the limit is inclusive. */
 	pt_output_setup();
-	ctl = CTL_TRACE_OS | range_set(caps.ranges - 1, filter_direct_in, filter_direct_in + 1,
+	ctl = CTL_TRACE_OS | pt_range_set(caps.ranges - 1, filter_direct_in, filter_direct_in + 1,
 				       ADDR_CFG_FILTER);
 	snippet_run_prepared(filter_direct, ctl);
 	ok(trace_find(P_PGE, 0) && trace_find(P_PGE, 0)->val == (u64)filter_direct_in,
@@ -153,7 +161,7 @@ static void test_several_ranges(void)
 
 	/* A range that is set but not configured does not filter. */
 	pt_output_setup();
-	range_set(0, filter_indirect_in, filter_indirect_end, ADDR_CFG_FILTER);
+	pt_range_set(0, filter_indirect_in, filter_indirect_end, ADDR_CFG_FILTER);
 	snippet_run_prepared(filter_direct, CTL_TRACE_OS);
 	EXPECT_TRACE("filter: ADDR0 set, ADDR0_CFG = 0: no filter",
 		     E_PGE(filter_direct_on), E_TNT("TTT"), E_FUP(filter_direct_off), E_PGD_NOIP);
@@ -165,7 +173,7 @@ static void test_status(void)
 
 	pt_output_setup();
 	wrmsr(MSR_RTIT_CTL, CTL_TRACE_OS | pt_output_ctl() |
-	      range_set(0, filter_direct_in, filter_direct_end, ADDR_CFG_FILTER));
+	      pt_range_set(0, filter_direct_in, filter_direct_end, ADDR_CFG_FILTER));
 	status = rdmsr(MSR_RTIT_STATUS);
 	wrmsr(MSR_RTIT_CTL, 0);
 	is(status & (STATUS_TRIGGEREN | STATUS_CONTEXTEN | STATUS_FILTEREN),
@@ -189,6 +197,16 @@ static void test_cr3(void)
 	trace_match(NULL, 0, "filter: CR3 that never matches: no control flow, no PIP");
 	is(trace_count(P_PIP), 0, "filter: CR3 that never matches: none in PSB+ either");
 
+	/* SDM 33.2.5.2: bits 11:5 are compared with PAE paging only. */
+	pt_output_setup();
+	wrmsr(MSR_RTIT_CR3_MATCH, cr3);
+	write_cr3(cr3 | CR3_IGNORED);
+	snippet_run_prepared(filter_cr3, CTL_TRACE_OS | CTL_CR3FILTER);
+	write_cr3(cr3);
+	EXPECT_TRACE("filter: CR3: bits that 4-level paging ignores do not matter",
+		     E_PGE(filter_cr3_on), E_PGD_NOIP, E_PIP(cr3 | CR3_IGNORED),
+		     E_PGE(filter_cr3_back), E_TNT("T"), E_FUP(filter_cr3_off), E_PGD_NOIP);
+
 	/* Without OS there is no PIP, but the filter works. */
 	pt_output_setup();
 	wrmsr(MSR_RTIT_CR3_MATCH, cr3);
@@ -200,6 +218,7 @@ void test_filter(void)
 {
 	if (caps.ranges) {
 		test_branches();
+		test_ret();
 		test_events();
 		test_enabling();
 		test_sequential();

@@ -33,7 +33,6 @@
 
 #define USER_VECTOR		0x71
 #define USER_END_VECTOR		0x72
-#define DPL_USER		3
 
 snippet_fn lbr_kinds, lbr_many, lbr_user;
 extern const u8 lbr_0[], lbr_1[], lbr_2[], lbr_3[], lbr_3_jcc[], lbr_4[], lbr_5[], lbr_6[],

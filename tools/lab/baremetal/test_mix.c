@@ -8,7 +8,6 @@
 
 #define INT_VECTOR	0x70
 #define USER_VECTOR	0x71
-#define DPL_USER	3
 #define COMBINATIONS	600
 #define SEGMENTS	60
 
@@ -123,7 +122,7 @@ static u64 flow_signature(void)
 static void test_combinations(void)
 {
 	const u64 time_bits = CTL_TSCEN | CTL_MTCEN | CTL_CYCEN;
-	u32 bad_parse = 0, not_enabled = 0, flow_differs = 0, errors = 0;
+	u32 bad_parse = 0, not_enabled = 0, flow_differs = 0, errors = 0, compared = 0;
 	u64 state = 1, flow;
 
 	for (u32 i = 0; i < COMBINATIONS; i++) {
@@ -142,6 +141,13 @@ static void test_combinations(void)
 			}
 		}
 		flow = flow_signature();
+		/*
+		 * On a slow host there are many time packets: they bring another PSB,
+		 * which ends RET compression, or are more than can be kept here.
+		 */
+		if (trace_count(P_PSB) > 1 || trace.n >= MAX_PKTS - 1)
+			continue;
+		compared++;
 		run(which, ctl & ~time_bits);
 		if (flow_signature() != flow && !flow_differs++) {
 			diag("with CTL 0x%lx, without time packets:", ctl);
@@ -151,7 +157,9 @@ static void test_combinations(void)
 	is(bad_parse, 0, "mix: %u combinations of enables parse", COMBINATIONS);
 	is(errors, 0, "mix: none ends in an error");
 	is(not_enabled, 0, "mix: no packet that its enables do not allow");
-	is(flow_differs, 0, "mix: the control flow is the same with and without time packets");
+	ok(!flow_differs && compared > COMBINATIONS / 4,
+	   "mix: the control flow is the same with and without time packets (%u of %u compared)",
+	   compared, COMBINATIONS);
 }
 
 /* Enabled and disabled many times without a new PSB: last IP goes on. */

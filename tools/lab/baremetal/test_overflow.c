@@ -2,12 +2,14 @@
 /* Forced overflows ("ovf=N" on the command line: one about every N bytes). */
 #include "region.h"
 
-snippet_fn near_nested, filter_hop;
+snippet_fn near_nested, filter_hop, far_int_loop;
 extern const u8 snip_bulk_on[], snip_bulk_off[], near_nested_outer[], near_nested_inner[],
 	filter_hop_in[], filter_hop_end[], filter_hop_out[],
-	filter_hop_stop[], filter_hop_stop_end[];
+	filter_hop_stop[], filter_hop_stop_end[],
+	far_int_loop_on[], far_int_loop_off[], far_iret[];
 
 #define ROUNDS	3000
+#define INT_VECTOR	0x70
 /* Enough for a branch to be lost and not to be, at any place of an overflow. */
 #define STOP_ROUNDS	64
 
@@ -80,13 +82,6 @@ static void check_returns(void)
 		   t_bits, tips, ovf_at);
 }
 
-static u64 range_set(const u8 *in, const u8 *end, u64 config)
-{
-	wrmsr(MSR_RTIT_ADDR_A(0), (u64)in);
-	wrmsr(MSR_RTIT_ADDR_B(0), (u64)end - 1);
-	return FIELD_PREP(CTL_ADDR_CFG(0), config);
-}
-
 /* FilterEn follows the branches that are lost: no IP is of the code outside. */
 static void check_filter(void)
 {
@@ -95,7 +90,7 @@ static void check_filter(void)
 	pt_output_setup();
 	snip_arg[0] = ROUNDS;
 	snippet_run_prepared(filter_hop, CTL_TRACE_OS |
-			     range_set(filter_hop_in, filter_hop_end, ADDR_CFG_FILTER));
+			     pt_range_set(0, filter_hop_in, filter_hop_end, ADDR_CFG_FILTER));
 	for (u32 i = 0; i < trace.n; i++) {
 		const struct pkt *p = &trace.pkt[i];
 		bool in = p->val >= (u64)filter_hop_in && p->val < (u64)filter_hop_end;
@@ -117,11 +112,65 @@ static void check_stop(void)
 		pt_output_setup();
 		snip_arg[0] = rounds;
 		snippet_run_prepared(filter_hop, CTL_TRACE_OS |
-				     range_set(filter_hop_stop, filter_hop_stop_end,
+				     pt_range_set(0, filter_hop_stop, filter_hop_stop_end,
 					       ADDR_CFG_STOP));
 		missed += !(rdmsr(MSR_RTIT_STATUS) & STATUS_STOPPED) || trace_count(P_STOP) != 1;
 	}
 	ok(!missed, "overflow: %u of %u TraceStops are missed", missed, STOP_ROUNDS);
+}
+
+/* SDM 33.3.8.2: with CYC, OVF tells how long the overflow took. */
+static void check_cycles(void)
+{
+	u32 alone = 0;
+
+	pt_output_setup();
+	bulk_run(ROUNDS, CTL_TRACE_OS | CTL_CYCEN | pt_output_ctl());
+	trace_collect();
+	for (u32 i = 1; i < trace.n; i++)
+		alone += trace.pkt[i].type == P_OVF && trace.pkt[i - 1].type != P_CYC;
+	ok(trace_count(P_OVF) && !alone, "overflow: with CYCEn: %u of %u OVF without CYC", alone,
+	   trace_count(P_OVF));
+}
+
+/* SDM 33.3.8: what is lost is not branches alone; where it ends the IP is right. */
+static void check_far(void)
+{
+	u32 ovf, wrong = 0;
+
+	gate_set(INT_VECTOR, far_iret, 0);
+	snip_arg[0] = ROUNDS;
+	snippet_run(far_int_loop, CTL_TRACE_OS);
+	gate_default(INT_VECTOR);
+	ovf = trace_count(P_OVF);
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+
+		wrong += p->type == P_FUP && p->val != (u64)far_iret &&
+			 (p->val < (u64)far_int_loop_on || p->val > (u64)far_int_loop_off);
+	}
+	ok(ovf && !wrong, "overflow: INT n: %u of the FUPs are elsewhere", wrong);
+	ok(trace_count(P_TIP) + 4 * ovf <= 2 * ROUNDS,
+	   "overflow: INT n and IRET are lost, too (%u TIPs, %u OVF)", trace_count(P_TIP), ovf);
+}
+
+/* Out of the IP ranges OVF does not wait for the next TIP.PGE: time passes between. */
+static void check_filter_time(void)
+{
+	u32 early = 0;
+
+	pt_output_setup();
+	snip_arg[0] = ROUNDS;
+	snippet_run_prepared(filter_hop, CTL_TRACE_OS | CTL_CYCEN |
+			     pt_range_set(0, filter_hop_in, filter_hop_end, ADDR_CFG_FILTER));
+	for (u32 i = 0; i + 1 < trace.n; i++) {
+		const struct pkt *next = resumption(i);
+
+		early += trace.pkt[i].type == P_OVF && trace.pkt[i + 1].type == P_CYC &&
+			 next && next->type == P_PGE;
+	}
+	ok(early, "overflow: with an IP filter: OVF comes before the time of TIP.PGE (%u of %u)",
+	   early, trace_count(P_OVF));
 }
 
 void test_overflow(void)
@@ -156,9 +205,14 @@ void test_overflow(void)
 	   "overflow: neither error nor stop");
 	check_resumptions();
 	check_returns();
+	check_far();
+	if (has(CAP_PSBCYC))
+		check_cycles();
 	if (caps.ranges) {
 		check_filter();
 		check_stop();
 	}
+	if (caps.ranges && has(CAP_PSBCYC) && cmdline_num("icount", 0))
+		check_filter_time();
 	pt_reset();
 }

@@ -40,6 +40,19 @@
 /* Instructions around the loop, between the two WRMSR: a few, the same every time. */
 #define MAX_AROUND		8
 
+#define CPUID_FEATURE_EDX_DS	BIT(21)
+#define MSR_PEBS_ENABLE		0x3f1
+#define MSR_DS_AREA		0x600
+#define DEBUG_STORE		((struct debug_store *)ARENA)
+/* A register of the local APIC that keeps what is written to it */
+#define LAPIC_TIMER_COUNT	0xfee00380ul
+
+/* The DS management area: eight bytes each, those of branch records first. */
+struct debug_store {
+	u64 branches[4];
+	u64 base, index, maximum, threshold, reset[8];
+};
+
 snippet_fn perf_loop, user_int;
 extern const u8 user_int_handler[];
 
@@ -266,6 +279,39 @@ static void test_halt(void)
 		diag("the PMI came after %lu TSC ticks awake (0: not at all)", awake);
 }
 
+/* One record of PMC0 to @index; true: the processor has written it. */
+static bool pebs_to(u64 index)
+{
+	struct debug_store *ds = DEBUG_STORE;
+
+	memset(ds, 0, sizeof(*ds));
+	ds->base = index;
+	ds->index = index;
+	ds->maximum = index + 4096;
+	ds->threshold = index + 4096;
+	perfmon_reset();
+	wrmsr(MSR_DS_AREA, (u64)ds);
+	wrmsr(MSR_PEBS_ENABLE, GLOBAL_PMC(0));
+	wrmsr(MSR_PMC(0), (u32)-100);
+	wrmsr(MSR_EVNTSEL(0), EVENT_INSTRUCTIONS | EVNTSEL_OS | EVNTSEL_EN);
+	loop(GLOBAL_PMC(0), 100);
+	wrmsr(MSR_PEBS_ENABLE, 0);
+	wrmsr(MSR_DS_AREA, 0);
+	perfmon_reset();
+	return ds->index != index;
+}
+
+/* A device is neither a DS area nor room for a record: it would be written to. */
+static void test_pebs(void)
+{
+	volatile u32 *count = (volatile u32 *)LAPIC_TIMER_COUNT;
+	u32 before = *count;
+
+	ok(pebs_to((u64)(DEBUG_STORE + 1)), "perfmon: PEBS: a record is written to memory");
+	ok(!pebs_to(LAPIC_TIMER_COUNT), "perfmon: PEBS: no record is written to a device");
+	is(*count, before, "perfmon: PEBS: the device is not touched");
+}
+
 static void test_values(void)
 {
 	perfmon_reset();
@@ -305,5 +351,7 @@ void test_perfmon(void)
 	test_rdpmc();
 	test_overflow_pmi();
 	test_halt();
+	if (cpuid(1, 0).d & CPUID_FEATURE_EDX_DS)
+		test_pebs();
 	test_values();
 }

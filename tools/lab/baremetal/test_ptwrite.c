@@ -3,7 +3,6 @@
 #include "pt.h"
 
 #define USER_VECTOR	0x71
-#define DPL_USER	3
 #define VALUE64		0x1122334455667788ul
 #define VALUE32		0x55667788ul
 /* What TRACE_ON leaves in EAX is the low half of the CTL value. */

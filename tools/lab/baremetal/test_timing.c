@@ -3,9 +3,11 @@
 #include "pt.h"
 
 #define TSC_BITS		GENMASK(55, 0)
+#define OUTSIDE_TRIES		20
 #define SPIN_TSC		2000000	/* about a millisecond */
 
-snippet_fn near_empty, timing_spin, timing_blocks;
+snippet_fn near_empty, timing_spin, timing_blocks, timing_order,
+	timing_outside;
 extern const u8 timing_blocks_on[];
 
 static u64 tsc_to_ctc(u64 tsc)
@@ -83,6 +85,29 @@ static void test_mtc(u32 freq)
 	}
 }
 
+/*
+ * SDM 33.4.2.12 and 33.2.6.3: MTC depends on TriggerEn alone, and so does the
+ * PSB that is due because of them. They come in their time, not at the end.
+ */
+static void test_mtc_outside(void)
+{
+	u64 written = 0;
+
+	/* A busy host's clock runs on while nobody has time to write. */
+	for (u32 try = 0; try < OUTSIDE_TRIES && written <= 1000; try++) {
+		snip_arg[0] = 10 * SPIN_TSC;
+		snippet_run(timing_outside,
+			    CTL_TRACE_USER | CTL_MTCEN | FIELD_PREP(CTL_MTCFREQ, 3));
+		written = FIELD_GET(MASK_OUTPUT_OFFSET, snip_arg[2]);
+	}
+	ok(trace_count(P_MTC) > 1000, "timing: MTC does not depend on ContextEn (%u)",
+	   trace_count(P_MTC));
+	ok(written > 1000,
+	   "timing: MTC out of context is written while time passes");
+	ok(trace_count(P_PSB) > 1 && !trace_count(P_FUP),
+	   "timing: MTC out of context brings PSB+ without FUP (%u)", trace_count(P_PSB));
+}
+
 static void test_mtc_all(void)
 {
 	for (u32 freq = 3; freq <= 12; freq += 3)
@@ -91,12 +116,8 @@ static void test_mtc_all(void)
 	snip_arg[0] = SPIN_TSC;
 	snippet_run(timing_spin, CTL_TRACE_OS | CTL_TSCEN);
 	is(trace_count(P_MTC), 0, "timing: no MTC without MTCEn");
-
-	/* Out of context MTC goes on. */
-	snip_arg[0] = SPIN_TSC;
-	snippet_run(timing_spin, CTL_TRACE_USER | CTL_MTCEN | FIELD_PREP(CTL_MTCFREQ, 6));
-	if (caps.mtc_periods & BIT(6))
-		ok(trace_count(P_MTC) > 0, "timing: MTC does not depend on ContextEn");
+	if (caps.mtc_periods & BIT(3))
+		test_mtc_outside();
 }
 
 static void test_cyc(u32 threshold)
@@ -120,9 +141,10 @@ static void test_cyc(u32 threshold)
 		if (p->type != P_TIP)
 			continue;
 		tips++;
-		/* The CYC of a TIP comes before it, or before the TNT that it sends out. */
+		/* Just before it is a TNT, whose CYC may have been too short a time ago. */
 		with_cyc += i && (p[-1].type == P_CYC ||
-				  (p[-1].type == P_TNT && i > 1 && p[-2].type == P_CYC));
+				  (minimum > 1 && p[-1].type == P_TNT && i > 1 &&
+				   p[-2].type == P_CYC));
 	}
 	is(tips, 99, "timing: CycThresh %u: the branches are there", threshold);
 	if (!ok(cycs > 0 && below == 0, "timing: CycThresh %u: no CYC below %lu", threshold, minimum))
@@ -137,6 +159,52 @@ static void test_cyc(u32 threshold)
 		ok(sum >= 64 * 50, "timing: CycThresh %u: CYC sums up to the cycles run", threshold);
 }
 
+/*
+ * SDM 33.3.6.2, example 33-1: the CYC before a TNT has the time of the first
+ * branch in it, and the TIP that sends it out has a CYC of its own.
+ */
+static void test_cyc_of_tnt(void)
+{
+	const struct pkt *tip;
+	bool right = false;
+
+	snippet_run(timing_order, CTL_TRACE_OS | CTL_CYCEN);
+	tip = trace_find(P_TIP, 1);
+	if (tip)
+		right = tip[-1].type == P_CYC && tip[-2].type == P_TNT && tip[-3].type == P_CYC;
+	if (!ok(right, "timing: CYC, TNT, CYC, TIP"))
+		trace_dump();
+	if (!right || !cmdline_num("icount", 0))
+		return;
+	ok(tip[-3].val >= 64 && tip[-1].val >= 64,
+	   "timing: 64 instructions before the TNT's branch, 64 before the TIP's");
+}
+
+/* SDM 33.3.6.1: the cycle counter begins anew with a CYC, not with a TSC. */
+static void test_cyc_sum(u32 threshold)
+{
+	u64 first = 0, sum = 0, wrong = 0, minimum = 1ul << (threshold - 1);
+	u32 n = 0;
+
+	snip_arg[0] = 4000;
+	snippet_run(timing_blocks, CTL_TRACE_OS | CTL_CYCEN | CTL_TSCEN |
+		    FIELD_PREP(CTL_CYCTHRESH, threshold));
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+
+		if (p->type == P_CYC)
+			sum += p->val;
+		if (p->type != P_TSC)
+			continue;
+		if (!n++)
+			first = p->val - sum;
+		else
+			wrong += p->val - first - sum > 2 * minimum;
+	}
+	ok(n > 4 && !wrong, "timing: CycThresh %u: CYC adds up to TSC (%lu of %u differ)",
+	   threshold, wrong, n);
+}
+
 static void test_cyc_all(void)
 {
 	static const u8 thresholds[] = { 0, 1, 5, 9 };
@@ -144,6 +212,9 @@ static void test_cyc_all(void)
 	for (u32 i = 0; i < ARRAY_SIZE(thresholds); i++)
 		if (caps.cyc_thresholds & BIT(thresholds[i]))
 			test_cyc(thresholds[i]);
+	test_cyc_of_tnt();
+	if (caps.cyc_thresholds & BIT(9))
+		test_cyc_sum(9);
 	snip_arg[0] = 100;
 	snippet_run(timing_blocks, CTL_TRACE_OS);
 	is(trace_count(P_CYC), 0, "timing: no CYC without CYCEn");

@@ -13,9 +13,7 @@ extern const u8 far_skip2_handler[], far_skip2_end[], filter_fault_on[], filter_
 static void run(snippet_fn *fn, const u8 *in, const u8 *end)
 {
 	pt_output_setup();
-	wrmsr(MSR_RTIT_ADDR_A(0), (u64)in);
-	wrmsr(MSR_RTIT_ADDR_B(0), (u64)end - 1);
-	snippet_run_prepared(fn, CTL_TRACE_OS | FIELD_PREP(CTL_ADDR_CFG(0), ADDR_CFG_STOP));
+	snippet_run_prepared(fn, CTL_TRACE_OS | pt_range_set(0, in, end, ADDR_CFG_STOP));
 }
 
 static void stopped(const char *name)
@@ -64,10 +62,8 @@ static void test_not_entered(void)
 
 	/* Out of context (User only, at CPL 0) the range does not count. */
 	pt_output_setup();
-	wrmsr(MSR_RTIT_ADDR_A(0), (u64)filter_direct_in);
-	wrmsr(MSR_RTIT_ADDR_B(0), (u64)filter_direct_end - 1);
-	snippet_run_prepared(filter_direct,
-			     CTL_TRACE_USER | FIELD_PREP(CTL_ADDR_CFG(0), ADDR_CFG_STOP));
+	snippet_run_prepared(filter_direct, CTL_TRACE_USER |
+			     pt_range_set(0, filter_direct_in, filter_direct_end, ADDR_CFG_STOP));
 	ok(trace_count(P_STOP) == 0 && !(rdmsr(MSR_RTIT_STATUS) & STATUS_STOPPED),
 	   "tracestop: not while ContextEn is clear");
 }
@@ -78,13 +74,11 @@ static void test_with_filter(void)
 	if (caps.ranges < 2)
 		return;
 	pt_output_setup();
-	wrmsr(MSR_RTIT_ADDR_A(0), (u64)filter_direct_in);
-	wrmsr(MSR_RTIT_ADDR_B(0), (u64)filter_direct_end - 1);
-	wrmsr(MSR_RTIT_ADDR_A(1), (u64)filter_indirect_in);
-	wrmsr(MSR_RTIT_ADDR_B(1), (u64)filter_indirect_end - 1);
 	snippet_run_prepared(filter_indirect, CTL_TRACE_OS |
-			     FIELD_PREP(CTL_ADDR_CFG(0), ADDR_CFG_FILTER) |
-			     FIELD_PREP(CTL_ADDR_CFG(1), ADDR_CFG_STOP));
+			     pt_range_set(0, filter_direct_in, filter_direct_end,
+					  ADDR_CFG_FILTER) |
+			     pt_range_set(1, filter_indirect_in, filter_indirect_end,
+					  ADDR_CFG_STOP));
 	EXPECT_TRACE("tracestop: entered from outside the filter range: STOP alone", E_STOP);
 	stopped("with a filter range");
 }
@@ -107,6 +101,23 @@ static void test_by_cr3(void)
 	stopped("MOV CR3");
 }
 
+/*
+ * SDM 33.2.5.3, 33.2.7: what is in the processor is written when TraceEn is
+ * cleared, and need not be before; "lazy=1": it is not.
+ */
+static void test_tail(void)
+{
+	pt_output_setup();
+	wrmsr(MSR_RTIT_CTL, CTL_TRACE_OS | pt_output_ctl() |
+	      pt_range_set(0, NULL, (const u8 *)CANON_EDGE, ADDR_CFG_STOP));
+	stopped("enabled anywhere");
+	if (cmdline_num("lazy", 0))
+		is(OUTPUT_BUFFER[0], OUTPUT_POISON, "tracestop: TraceEn = 1: nothing is written");
+	wrmsr(MSR_RTIT_CTL, 0);
+	trace_collect();
+	is(trace_count(P_STOP), 1, "tracestop: TraceEn = 0: all is written");
+}
+
 void test_tracestop(void)
 {
 	if (!caps.ranges)
@@ -115,5 +126,6 @@ void test_tracestop(void)
 	test_not_entered();
 	test_with_filter();
 	test_by_cr3();
+	test_tail();
 	pt_reset();
 }

@@ -3,9 +3,9 @@
 #include "pt.h"
 
 #define USER_VECTOR	0x71
-#define DPL_USER	3
 
-snippet_fn user_int, user_int32, user_ud2, user_syscall, user_sysenter, user_sysret32;
+snippet_fn user_int, user_int32, user_ud2, user_syscall, user_sysenter, user_sysret32,
+	user_return;
 extern const u8 user_int_on[], user_int_off[], user_int_start[], user_int_mid[],
 	user_int_insn[], user_int_handler[],
 	user_int32_on[], user_int32_off[], user_int32_start[], user_int32_mid[],
@@ -16,6 +16,8 @@ extern const u8 user_int_on[], user_int_off[], user_int_start[], user_int_mid[],
 	user_sysenter_on[], user_sysenter_off[], user_sysenter_start[], user_sysenter_back[],
 	user_sysenter_entry[], user_sysenter_handler[],
 	user_sysret32_on[], user_sysret32_off[], user_sysret32_start[], user_sysret32_handler[],
+	user_return_on[], user_return_off[], user_return_start[], user_return_back[],
+	user_return_after[], user_return_entry[], user_return_handler[],
 	boot_stack_end[];
 
 #define CTL_BOTH	(CTL_TRACE_OS | CTL_USER)
@@ -103,6 +105,23 @@ static void test_syscall(void)
 		     E_FUP(user_sysret32_off), E_PGD_NOIP);
 }
 
+/* SDM 33.4.2.2: no RET is compressed over a time with PacketEn = 0. */
+static void test_return(void)
+{
+	wrmsr(MSR_LSTAR, (u64)user_return_entry);
+
+	run(user_return, USER_VECTOR, user_return_handler, CTL_TRACE_USER);
+	EXPECT_TRACE("user: User alone: a RET after a system call is not compressed",
+		     E_PGE(user_return_start), E_PGD_NOIP, E_PGE(user_return_after),
+		     E_TIP(user_return_back), E_FUP(user_return_back), E_PGD_NOIP);
+
+	run(user_return, USER_VECTOR, user_return_handler, CTL_BOTH);
+	EXPECT_TRACE("user: OS and User: a RET after a system call is compressed",
+		     E_PGE(user_return_on), E_TIP(user_return_start), E_TIP(user_return_entry),
+		     E_TIP(user_return_after), E_TNT("T"), E_FUP(user_return_back),
+		     E_TIP(user_return_handler), E_FUP(user_return_off), E_PGD_NOIP);
+}
+
 static void test_sysenter(void)
 {
 	wrmsr(MSR_SYSENTER_CS, SYSENTER_CS);
@@ -127,6 +146,7 @@ void test_user(void)
 	test_int();
 	test_int32();
 	test_syscall();
+	test_return();
 	test_sysenter();
 	pt_reset();
 }

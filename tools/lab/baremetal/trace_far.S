@@ -7,7 +7,6 @@
 #define LAPIC_ICR_REG	0xfee00300
 #define ICR_SELF_FIXED	0x00044000
 #define ICR_SELF_NMI	0x00044400
-#define UNMAPPED	0x0000400000000000
 /* The last bytes of the mapping of ALIAS_4G. */
 #define EDGE_OF_MAP	0x13ffffff0
 
@@ -50,6 +49,16 @@ MARK far_skip2_handler
 	addq $2, (%rsp)
 	iretq
 MARK far_skip2_end
+
+/* snip_arg[0] rounds of INT n, IRET, and a branch. */
+SNIPPET far_int_loop
+	mov snip_arg, %r12
+	TRACE_ON far_int_loop
+1:	int $0x70
+	dec %r12
+	jnz 1b
+	TRACE_OFF far_int_loop
+	SNIPPET_END
 
 /* A page fault with an error code. */
 SNIPPET far_pf

@@ -73,6 +73,20 @@ MARK filter_call_in
 1:	ret
 MARK filter_call_end
 
+/* The range ends with a call: the RET of the procedure, which is in it, leaves it. */
+SNIPPET filter_ret
+	TRACE_ON filter_ret
+	jmp filter_ret_in
+	.balign 64
+MARK filter_ret_in
+	jmp 2f
+1:	nop
+	ret
+2:	call 1b
+MARK filter_ret_end
+	TRACE_OFF filter_ret
+	SNIPPET_END
+
 /* An exception leaves the range, IRET comes back to it. */
 SNIPPET filter_fault
 	TRACE_ON filter_fault

@@ -117,6 +117,38 @@ MARK user_sysret32_handler
 	TRACE_OFF user_sysret32
 	SNIPPET_END
 
+/* A procedure that makes a system call before it returns. */
+SNIPPET user_return
+	USER_FRAME SEL_USER64, user_return_start
+	TRACE_ON user_return
+	iretq
+MARK user_return_start
+	call 1f
+MARK user_return_back
+	int $0x71
+	ud2
+1:	syscall
+MARK user_return_after
+	ret
+MARK user_return_entry
+	sysretq
+MARK user_return_handler
+	TRACE_OFF user_return
+	SNIPPET_END
+
+/* A page fault of user code. */
+SNIPPET user_pf
+	movabs $UNMAPPED, %rbx
+	USER_FRAME SEL_USER64, user_pf_insn
+	TRACE_ON user_pf
+	iretq
+MARK user_pf_insn
+	movb (%rbx), %al
+	ud2
+MARK user_pf_handler
+	TRACE_OFF user_pf
+	SNIPPET_END
+
 	.bss
 	.balign 16
 	.skip 4096

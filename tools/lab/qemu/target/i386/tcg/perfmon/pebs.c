@@ -4,11 +4,12 @@
  * four general counters may write where and how they overflowed.
  *
  * The processor reads and writes the DS area by linear addresses, as
- * privileged software would, but never faults: what is not mapped has no
- * room for a record.  Branch trace store, which shares that area, is not
- * there, nor is the latency of loads.
+ * privileged software would, but never faults: what is not mapped, or is a
+ * device, has no room for a record.  Branch trace store, which shares that
+ * area, is not there, nor is the latency of loads.
  */
 #include "qemu/osdep.h"
+#include "exec/address-spaces.h"
 #include "exec/cpu-common.h"
 #include "migration/vmstate.h"
 #include "cpu.h"
@@ -105,11 +106,33 @@ enum perfmon_access pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     return PERFMON_OK;
 }
 
-/* Copies whole words between guest memory and @words. */
+/*
+ * Copies whole words between guest memory and @words.  False: not all of it is
+ * there, or some of it is a device, which is not touched.
+ */
 static bool ds_access(CPUX86State *env, uint64_t addr, uint64_t *words,
                       size_t size, bool write)
 {
-    return !cpu_memory_rw_debug(env_cpu(env), addr, words, size, write);
+    const MemTxAttrs memory = { .memory = 1 };
+    CPUState *cs = env_cpu(env);
+    uint8_t *bytes = (uint8_t *)words;
+
+    while (size) {
+        uint64_t offset = addr & ~TARGET_PAGE_MASK;
+        size_t n = MIN(size, TARGET_PAGE_SIZE - offset);
+        MemTxAttrs attrs;
+        hwaddr page = cpu_get_phys_page_attrs_debug(cs, addr & TARGET_PAGE_MASK,
+                                                    &attrs);
+
+        if (page == -1 || address_space_rw(cs->as, page + offset, memory,
+                                           bytes, n, write) != MEMTX_OK) {
+            return false;
+        }
+        addr += n;
+        bytes += n;
+        size -= n;
+    }
+    return true;
 }
 
 static bool ds_read(CPUX86State *env, DSArea *ds)

@@ -38,6 +38,17 @@ int64_t perfmon_clock_ns(CPUX86State *env)
     return ns;
 }
 
+void perfmon_timer_arm(CPUX86State *env, QEMUTimer **timer,
+                       void (*ring)(void *cpu), int64_t due)
+{
+    if (!*timer) {
+        *timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, ring, env_cpu(env));
+    }
+    if (!timer_pending(*timer) || due < timer_expire_time_ns(*timer)) {
+        timer_mod(*timer, due);
+    }
+}
+
 uint64_t perfmon_read_tsc(CPUX86State *env)
 {
     uint64_t ns = perfmon_clock_ns(env);
@@ -106,6 +117,9 @@ static void perfmon_timers(X86CPU *cpu, void (*action)(QEMUTimer *timer))
     if (cpu->pt.pmi_timer) {
         action(cpu->pt.pmi_timer);
     }
+    if (cpu->pt.tick_timer) {
+        action(cpu->pt.tick_timer);
+    }
     if (cpu->pmu_ref_timer) {
         action(cpu->pmu_ref_timer);
     }
@@ -115,7 +129,13 @@ void perfmon_unrealize(X86CPU *cpu)
 {
     perfmon_timers(cpu, timer_free);
     cpu->pt.pmi_timer = NULL;
+    cpu->pt.tick_timer = NULL;
     cpu->pmu_ref_timer = NULL;
+}
+
+void perfmon_reset_begin(CPUX86State *env)
+{
+    pt_reset_begin(env);
 }
 
 void perfmon_reset(CPUX86State *env)
@@ -140,6 +160,7 @@ void perfmon_init(CPUX86State *env, PerfmonFrom from)
     }
     pt_init(env, perfmon_from_ip(env, from), wait);
     pt_pmi_arm(env);
+    pt_tick_arm(env);
     pmu_init(env, wait);
     perfmon_update_flags(env);
 }

@@ -89,6 +89,14 @@ bool perfmon_has_ptwrite(CPUX86State *env);
 int64_t perfmon_clock_ns(CPUX86State *env);
 
 /*
+ * Sees to it that @ring is called with the CPU at @due on the virtual clock,
+ * by *@timer, which this makes if there is none.  Where *@timer rings earlier,
+ * that stays: @ring looks what is due and arms again.
+ */
+void perfmon_timer_arm(CPUX86State *env, QEMUTimer **timer,
+                       void (*ring)(void *cpu), int64_t due);
+
+/*
  * The virtual CPU's time stamp counter while the models are on: the virtual
  * clock times TSC_PER_CRYSTAL crystal ticks of CPUID leaf 15H, so that a
  * guest needs no calibration.
@@ -107,7 +115,8 @@ bool perfmon_realize(X86CPU *cpu, Error **errp);
 
 void perfmon_unrealize(X86CPU *cpu);
 
-/* After the other state of the CPU was reset. */
+/* Before the state of the CPU is reset, and after the rest of it was. */
+void perfmon_reset_begin(CPUX86State *env);
 void perfmon_reset(CPUX86State *env);
 
 /*

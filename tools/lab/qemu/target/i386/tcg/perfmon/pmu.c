@@ -19,7 +19,6 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/host-utils.h"
-#include "qemu/timer.h"
 #include "cpu.h"
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
@@ -179,19 +178,12 @@ static void pmu_ref_timer(void *opaque)
 /* Looks again when @ticks of the reference clock have passed. */
 static void pmu_arm_ref(CPUX86State *env, uint64_t ticks)
 {
-    X86CPU *cpu = env_archcpu(env);
     int64_t due = perfmon_clock_ns(env) + 1 +
                   muldiv64(ticks, CRYSTAL_NS, TSC_PER_CRYSTAL);
 
-    if (!cpu->pmu_ref_timer) {
-        cpu->pmu_ref_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pmu_ref_timer,
-                                          CPU(cpu));
-    }
     /* When it rings early, nothing is due and it is armed again. */
-    if (!timer_pending(cpu->pmu_ref_timer) ||
-        due < timer_expire_time_ns(cpu->pmu_ref_timer)) {
-        timer_mod(cpu->pmu_ref_timer, due);
-    }
+    perfmon_timer_arm(env, &env_archcpu(env)->pmu_ref_timer, pmu_ref_timer,
+                      due);
 }
 
 /* Sets when to look at the counters again, at the latest. */

@@ -5,6 +5,7 @@
  *   pt_cpuid.c    capabilities
  *   pt_msr.c      RTIT MSRs and their #GP rules
  *   pt_trace.c    branches, far transfers, begin and end of tracing
+ *   pt_reset.c    power-on and reset
  *   pt_filter.c   enables: CPL, CR3, IP ranges
  *   pt_event.c    PTWRITE, power events, event trace, SMM
  *   pt_stream.c   the stream of packets: LastIP, TNT bits, PSB+, overflow
@@ -20,6 +21,7 @@
 #include "cpu.h"
 #include "perfmon.h"
 #include "pt_packet.h"
+#include "pt_regs.h"
 
 /* No MODE.Exec was sent since PSB, or PT was just enabled. */
 #define PT_MODE_UNKNOWN     0xff
@@ -55,6 +57,8 @@ bool pt_output_open(CPUX86State *env);
 void pt_output(CPUX86State *env, const uint8_t *packet, size_t len);
 /* Write what is staged; afterwards the MSRs tell the exact position. */
 void pt_output_flush(CPUX86State *env);
+/* Is the region of a restored machine one that its entry or MSRs select? */
+bool pt_output_valid(CPUX86State *env);
 /* Sets the timer of a delayed PMI that is on its way, if one is. */
 void pt_pmi_arm(CPUX86State *env);
 
@@ -85,6 +89,19 @@ void pt_emit_cyc(CPUX86State *env, uint64_t now);
 /* TSC, TMA, as far as they are enabled. */
 void pt_emit_tsc(CPUX86State *env, uint64_t now);
 void pt_emit_cbr(CPUX86State *env);
+/*
+ * The first bit of a TNT packet comes: its CYC has this time.  False: output
+ * has ended.
+ */
+bool pt_tnt_begin(CPUX86State *env);
+/* The vCPU falls asleep: its cycles are not counted. */
+void pt_sleep_time(CPUX86State *env);
+/* After an overflow: MTCs that were due are lost, cycles count anew. */
+void pt_time_resume(CPUX86State *env);
+/* Sees to it that timing packets come where nothing else happens. */
+void pt_tick_arm(CPUX86State *env);
+/* It wakes: TSC, TMA, CBR. */
+void pt_wake_time(CPUX86State *env);
 
 /* pt_stream.c */
 
@@ -106,6 +123,8 @@ bool pt_mode_news(CPUX86State *env);
 void pt_emit_mode(CPUX86State *env);
 void pt_emit_psb(CPUX86State *env, uint64_t ip);
 void pt_flush_tnt(CPUX86State *env);
+/* The TNT bits fill a packet. */
+void pt_tnt_full(CPUX86State *env);
 /* All that is older than an event at @ip, but for PSB+. */
 void pt_flush_older(CPUX86State *env, uint64_t ip);
 /*
@@ -114,6 +133,12 @@ void pt_flush_older(CPUX86State *env, uint64_t ip);
  * @ip is the address of the instruction that the event belongs to.
  */
 void pt_event_begin(CPUX86State *env, uint64_t ip);
+/* The overflow in progress ends, if there is one; execution is at @ip. */
+void pt_overflow_resolve(CPUX86State *env, uint64_t ip);
+/* An event comes.  True: its packets are lost in an overflow. */
+bool pt_lost(CPUX86State *env);
+/* The enables are those after an event that was lost, execution is at @ip. */
+void pt_lost_end(CPUX86State *env, uint64_t ip);
 /*
  * Something is due before the near branch at @ip.  True: the branch is to be
  * recorded; false: it is lost in an overflow.
@@ -124,15 +149,26 @@ static inline void pt_tnt(CPUX86State *env, bool taken)
 {
     PTState *pt = &env->pt;
 
+    if (!pt->tnt_count && env->msr_rtit_ctrl & RTIT_CTL_CYC_EN &&
+        !pt_tnt_begin(env)) {
+        return;
+    }
     pt->tnt = pt->tnt << 1 | taken;
     if (unlikely(++pt->tnt_count >= pt->tnt_limit)) {
-        pt_flush_tnt(env);
+        pt_tnt_full(env);
     }
 }
 
+/* pt_reset.c */
+
+/* The MSRs at power-on, which the first reset finds. */
+void pt_power_on(CPUX86State *env);
+/* Before the state of the CPU is reset, and after. */
+void pt_reset_begin(CPUX86State *env);
+void pt_reset(CPUX86State *env);
+
 /* pt_trace.c */
 
-void pt_reset(CPUX86State *env);
 /* TraceEn is set: by RSM, or by WRMSR. */
 void pt_trace_start(CPUX86State *env, target_ulong next_ip, bool rsm);
 /* TraceEn is cleared: by an SMI, or by WRMSR. */

@@ -111,5 +111,6 @@ bool pt_config_check(X86CPU *cpu, Error **errp)
                    "a trace needs an output scheme");
         return false;
     }
+    pt_power_on(&cpu->env);
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Intel PT model: packets that software or events make beside control flow:
- * PTWRITE (SDM 33.2.3), event trace (33.2.4), power events (33.2.5), SMM
+ * PTWRITE (SDM 33.2.2), power events (33.2.3), event trace (33.2.4), SMM
  * (33.2.9).
  */
 #include "qemu/osdep.h"
@@ -12,8 +12,10 @@
 #include "pt_packet.h"
 #include "pt_regs.h"
 
-/* C-state that HLT enters */
-#define PT_CSTATE_HLT       1
+/* C-state that HLT enters, C1, as an MWAIT hint has it (SDM 33.4.2.24) */
+#define PT_CSTATE_HLT       0
+/* An MWAIT hint that asks for C0 */
+#define PT_CSTATE_C0        0xf
 /* PWRX wake reason: an interrupt */
 #define PT_WAKE_INTERRUPT   BIT(0)
 /* EAX of MWAIT: sub-state below, C-state above */
@@ -34,7 +36,7 @@ void helper_perfmon_ptwrite(CPUX86State *env, target_ulong from, uint64_t val,
     uint64_t ip = pt_ip(env, from);
 
     if (!pt->trigger_en || !pt->context_en || !pt->filter_en ||
-        !(ctl & RTIT_CTL_PTW_EN)) {
+        !(ctl & RTIT_CTL_PTW_EN) || pt_lost(env)) {
         return;
     }
     pt_event_begin(env, ip);
@@ -50,7 +52,7 @@ void helper_perfmon_iflag(CPUX86State *env, target_ulong eip)
     uint64_t ip = pt_ip(env, eip);
 
     if (pt->packet_en && env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN &&
-        pt_mode_news(env)) {
+        pt_mode_news(env) && !pt_lost(env)) {
         /* A PSB+ would tell the new flag as if it had always been so. */
         pt_flush_older(env, ip);
         pt_emit_mode(env);
@@ -95,7 +97,8 @@ static void pt_event_fault(CPUX86State *env, uint64_t from, uint8_t vector)
 {
     uint8_t packet[PT_PACKET_MAX];
 
-    if (vector == EXCP0E_PAGE) {
+    /* The address is the source's: code that is not traced does not show. */
+    if (vector == EXCP0E_PAGE && env->pt.context_en) {
         pt_emit(env, packet, pt_packet_evd(packet, PT_EVD_CR2, env->cr[2]));
     }
     pt_event_async(env, PT_CFE_INTR, from, vector);
@@ -154,48 +157,57 @@ static void pt_sleep(CPUX86State *env, uint64_t ip, uint8_t state,
                      uint8_t substate)
 {
     PTState *pt = &env->pt;
-    bool in_context = pt->context_en && pt->filter_en;
     uint8_t packet[PT_PACKET_MAX];
 
     pt_emit(env, packet, pt_packet_pwre(packet, false, state, substate));
-    pt_emit(env, packet, pt_packet_exstop(packet, in_context));
-    if (in_context) {
+    pt_emit(env, packet, pt_packet_exstop(packet, pt->context_en));
+    if (pt->context_en) {
         pt_emit_fup(env, ip);
     }
+    pt->power = true;
     pt->cstate = state;
+    pt_sleep_time(env);
 }
 
-/* Are there packets of power events?  The counters are told, too. */
-static bool pt_power(CPUX86State *env)
+/*
+ * The vCPU is about to wait; the counters and the clock are told.  True:
+ * there are packets of power events.
+ */
+static bool pt_wait(CPUX86State *env, uint64_t ip, bool sleeps)
 {
     if (pmu_active(env)) {
         pmu_halt(env);
     }
-    return env->pt.trigger_en && env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN;
+    if (!env->pt.trigger_en || !sleeps) {
+        return false;
+    }
+    pt_overflow_resolve(env, ip);
+    pt_sleep_time(env);
+    return env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN;
 }
 
 void perfmon_hlt_slow(CPUX86State *env, unsigned len)
 {
     uint64_t ip = pt_ip(env, env->eip - len);
 
-    if (pt_power(env)) {
+    if (pt_wait(env, ip, true)) {
         pt_event_begin(env, ip);
         pt_sleep(env, ip, PT_CSTATE_HLT, 0);
     }
 }
 
 /*
- * MWAIT: EAX holds the C-state less one, 15 for C0, and the sub-state; ECX the
- * extensions (SDM volume 2).  A wait in C0 makes no packet (SDM 33.7).
+ * MWAIT: EAX holds the C-state and the sub-state, ECX the extensions (SDM
+ * volume 2).  A wait in C0 makes no packet (SDM 33.7).
  */
 void perfmon_mwait_slow(CPUX86State *env, unsigned len)
 {
     uint32_t hints = env->regs[R_EAX];
-    uint8_t state = (extract32(hints, MWAIT_STATE_SHIFT, 4) + 1) & 0xf;
+    uint8_t state = extract32(hints, MWAIT_STATE_SHIFT, 4);
     uint64_t ip = pt_ip(env, env->eip - len);
     uint8_t packet[PT_PACKET_MAX];
 
-    if (!pt_power(env) || !state) {
+    if (!pt_wait(env, ip, state != PT_CSTATE_C0)) {
         return;
     }
     pt_event_begin(env, ip);
@@ -208,16 +220,22 @@ void perfmon_mwait_slow(CPUX86State *env, unsigned len)
 
 void perfmon_wake_slow(CPUX86State *env)
 {
+    PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
 
     pmu_wake(env);
-    if (!env->pt.cstate) {
+    if (!pt->asleep) {
         return;
     }
+    /* What is older has the time of before the sleep. */
+    pt_flush_tnt(env);
+    pt_wake_time(env);
     pt_event_begin(env, pt_ip(env, env->eip));
-    pt_emit(env, packet, pt_packet_pwrx(packet, env->pt.cstate, env->pt.cstate,
-                                        PT_WAKE_INTERRUPT));
-    env->pt.cstate = 0;
+    if (pt->power) {
+        pt->power = false;
+        pt_emit(env, packet, pt_packet_pwrx(packet, pt->cstate, pt->cstate,
+                                            PT_WAKE_INTERRUPT));
+    }
 }
 
 void perfmon_smi(CPUX86State *env)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Intel PT model: what is traced (SDM 33.2.4, 33.2.6).
+ * Intel PT model: what is traced (SDM 33.2.5, 33.2.6).
  *
  *   TriggerEn = TraceEn, and neither STATUS.Error nor STATUS.Stopped
  *   ContextEn = CPL and CR3 are those that RTIT_CTL selects
@@ -13,6 +13,15 @@
 #include "pt.h"
 #include "pt_regs.h"
 
+/* The bits of CR3 that tell one address space from another (SDM 33.2.5.2). */
+static uint64_t pt_cr3_mask(CPUX86State *env)
+{
+    bool pae = env->cr[0] & CR0_PG_MASK && env->cr[4] & CR4_PAE_MASK &&
+               !(env->hflags & HF_LMA_MASK);
+
+    return pae ? ~RTIT_CR3_RESERVED : (uint64_t)TARGET_PAGE_MASK;
+}
+
 bool pt_context(CPUX86State *env)
 {
     uint64_t ctl = env->msr_rtit_ctrl;
@@ -22,7 +31,7 @@ bool pt_context(CPUX86State *env)
         return false;
     }
     return !(ctl & RTIT_CTL_CR3_FILTER) ||
-           !((env->cr[3] ^ env->msr_rtit_cr3_match) & ~RTIT_CR3_RESERVED);
+           !((env->cr[3] ^ env->msr_rtit_cr3_match) & pt_cr3_mask(env));
 }
 
 static unsigned pt_addr_cfg(CPUX86State *env, unsigned range)
@@ -69,14 +78,19 @@ void pt_set_enables(CPUX86State *env, bool context, bool filter)
     PTState *pt = &env->pt;
     uint64_t ctl = env->msr_rtit_ctrl;
 
-    /* RET compression does not reach over code that the reader cannot see. */
-    if (filter != pt->filter_en) {
+    bool packet = pt->trigger_en && context && filter &&
+                  ctl & RTIT_CTL_BRANCH_EN;
+
+    /*
+     * RET compression does not reach over code that the reader cannot see
+     * (SDM 33.4.2.2).
+     */
+    if (packet != pt->packet_en) {
         pt->ret_count = 0;
     }
     pt->context_en = context;
     pt->filter_en = filter;
-    pt->packet_en = pt->trigger_en && context && filter &&
-                    ctl & RTIT_CTL_BRANCH_EN;
+    pt->packet_en = packet;
     pt->tnt_en = pt->packet_en && !(ctl & RTIT_CTL_DIS_TNT);
 }
 

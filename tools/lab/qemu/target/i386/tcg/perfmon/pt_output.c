@@ -10,7 +10,6 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
-#include "qemu/timer.h"
 #include "exec/address-spaces.h"
 #include "exec/memory.h"
 #include "pmu.h"
@@ -32,6 +31,12 @@ static uint64_t pt_phys_mask(CPUX86State *env)
 {
     return MAKE_64BIT_MASK(0, env_archcpu(env)->phys_bits);
 }
+
+/*
+ * Memory, and no device even where another vCPU moves one there between the
+ * look and the access.
+ */
+static const MemTxAttrs pt_attrs = { .memory = 1 };
 
 /* How many of @len bytes at @addr are in one piece of writable RAM? */
 static uint64_t pt_ram_bytes(CPUX86State *env, uint64_t addr, uint64_t len)
@@ -76,14 +81,14 @@ static bool pt_topa_read(CPUX86State *env, uint64_t *entry)
 {
     uint64_t addr = env->msr_rtit_output_base +
                     pt_topa_index(env) * sizeof(*entry);
-    MemTxResult result;
 
-    if (pt_ram_bytes(env, addr, sizeof(*entry)) < sizeof(*entry)) {
+    if (pt_ram_bytes(env, addr, sizeof(*entry)) < sizeof(*entry) ||
+        address_space_read(env_cpu(env)->as, addr, pt_attrs, entry,
+                           sizeof(*entry)) != MEMTX_OK) {
         return false;
     }
-    *entry = address_space_ldq_le(env_cpu(env)->as, addr,
-                                  MEMTXATTRS_UNSPECIFIED, &result);
-    return result == MEMTX_OK;
+    *entry = le64_to_cpu(*entry);
+    return true;
 }
 
 static uint64_t pt_topa_size(uint64_t entry)
@@ -154,6 +159,22 @@ static bool pt_single_load(CPUX86State *env)
     return true;
 }
 
+bool pt_output_valid(CPUX86State *env)
+{
+    const PTOutput *out = &env->pt.out;
+
+    /* With TraceEn = 0 the MSRs may already be those of another output. */
+    if (!out->size || !(env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN)) {
+        return true;
+    }
+    if (!pt_use_topa(env)) {
+        return out->base == env->msr_rtit_output_base &&
+               out->size == (env->msr_rtit_output_mask & RTIT_MASK_MASK) + 1;
+    }
+    return out->base == (out->entry & ~(TOPA_SIZE_UNIT - 1)) &&
+           out->size == pt_topa_size(out->entry);
+}
+
 bool pt_output_open(CPUX86State *env)
 {
     PTOutput *out = &env->pt.out;
@@ -173,11 +194,12 @@ static void pt_pmi_on_cpu(CPUState *cs, run_on_cpu_data data)
 {
     CPUX86State *env = cpu_env(cs);
 
-    /* A reset may have come between. */
-    if (env->pt.pmi_due) {
+    /* A reset, or the load of a snapshot, may have come between. */
+    if (env->pt.pmi_due && perfmon_clock_ns(env) >= env->pt.pmi_due) {
         env->pt.pmi_due = 0;
         pmu_raise(env, PMU_STATUS_TOPA_PMI);
     }
+    pt_pmi_arm(env);
 }
 
 static void pt_pmi_timer(void *opaque)
@@ -187,16 +209,10 @@ static void pt_pmi_timer(void *opaque)
 
 void pt_pmi_arm(CPUX86State *env)
 {
-    X86CPU *cpu = env_archcpu(env);
-
-    if (!env->pt.pmi_due) {
-        return;
+    if (env->pt.pmi_due) {
+        perfmon_timer_arm(env, &pt_config(env)->pmi_timer, pt_pmi_timer,
+                          env->pt.pmi_due);
     }
-    if (!cpu->pt.pmi_timer) {
-        cpu->pt.pmi_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pt_pmi_timer,
-                                         env_cpu(env));
-    }
-    timer_mod(cpu->pt.pmi_timer, env->pt.pmi_due);
 }
 
 /* The ToPA PMI; late where fault injection wants it so. */
@@ -265,12 +281,11 @@ void pt_output_flush(CPUX86State *env)
         uint64_t n = MIN(left, out->size - out->offset);
 
         n = pt_ram_bytes(env, addr, n);
-        if (!n) {
+        if (!n || address_space_write(env_cpu(env)->as, addr, pt_attrs, from,
+                                      n) != MEMTX_OK) {
             pt_output_error(env);
             break;
         }
-        address_space_write(env_cpu(env)->as, addr, MEMTXATTRS_UNSPECIFIED,
-                            from, n);
         from += n;
         left -= n;
         out->offset += n;

@@ -28,7 +28,7 @@ enum pt_ip_packet {
     PT_FUP = 0x1d,
 };
 
-/* CFE types (SDM 33.4.2.25) */
+/* CFE types (SDM 33.4.2.29) */
 enum pt_cfe {
     PT_CFE_INTR = 1,
     PT_CFE_IRET = 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields of the Intel PT registers and tables (SDM 33.2.6, 33.2.7, 33.3.1).
+ * Fields of the Intel PT registers and tables (SDM 33.2.7, 33.2.8, 33.3.1).
  */
 #ifndef TARGET_I386_TCG_PERFMON_PT_REGS_H
 #define TARGET_I386_TCG_PERFMON_PT_REGS_H

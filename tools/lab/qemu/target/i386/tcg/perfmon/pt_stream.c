@@ -2,10 +2,9 @@
 /*
  * Intel PT model: the stream of packets. LastIP, the TNT bits that wait, what
  * the reader knows of mode and CR3, PSB+, and forced overflows (SDM 33.3.7,
- * 33.3.8, 33.4.2.17).
+ * 33.3.8, 33.4.2.16 to 33.4.2.18).
  *
- * A PSB that is due by the amount of packets is made when the next packet is:
- * between packets nobody can tell.
+ * A PSB that is due by the amount of packets is made when the next packet is.
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
@@ -14,7 +13,7 @@
 #include "pt_packet.h"
 #include "pt_regs.h"
 
-/* Near branches that a forced overflow loses. */
+/* Branches and events that a forced overflow loses at most; at least half */
 #define PT_OVF_LOST             16
 /* PSB period of PSBFreq 0 */
 #define PT_PSB_UNIT             2048
@@ -58,8 +57,10 @@ void pt_emit_ip(CPUX86State *env, enum pt_ip_packet type, uint64_t ip)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
-    size_t n = pt_packet_ip(packet, type, ip, &pt->last_ip, !pt->last_ip_valid);
+    bool full = !pt->last_ip_valid;
+    size_t n;
 
+    n = pt_packet_ip(packet, type, ip, &pt->last_ip, full);
     pt->last_ip_valid = true;
     pt_emit(env, packet, n);
 }
@@ -107,14 +108,27 @@ void pt_emit_mode(CPUX86State *env)
     }
 }
 
-void pt_emit_pip(CPUX86State *env)
+/* The address space that the reader is to know: pt->cr3. */
+static void pt_emit_known_pip(CPUX86State *env)
 {
     uint8_t packet[PT_PACKET_MAX];
 
-    env->pt.cr3 = env->cr[3];
     if (env->msr_rtit_ctrl & RTIT_CTL_OS) {
-        pt_emit(env, packet, pt_packet_pip(packet, env->cr[3], false));
+        pt_emit(env, packet, pt_packet_pip(packet, env->pt.cr3, false));
     }
+}
+
+void pt_emit_pip(CPUX86State *env)
+{
+    env->pt.cr3 = env->cr[3];
+    pt_emit_known_pip(env);
+}
+
+/* How many bits the next TNT packet has at most. */
+static uint32_t pt_tnt_limit(CPUX86State *env)
+{
+    return env->msr_rtit_ctrl & RTIT_CTL_CYC_EN ? PT_TNT_SHORT_MAX
+                                                : PT_TNT_LONG_MAX;
 }
 
 void pt_flush_tnt(CPUX86State *env)
@@ -125,13 +139,26 @@ void pt_flush_tnt(CPUX86State *env)
     if (!pt->tnt_count) {
         return;
     }
-    pt_timing(env);
+    if (env->msr_rtit_ctrl & RTIT_CTL_CYC_EN) {
+        pt_emit_cyc(env, pt->tnt_tsc);
+    }
     if (pt_corrupt(env)) {
         pt->tnt ^= 1;
     }
     pt_emit(env, packet, pt_packet_tnt(packet, pt->tnt, pt->tnt_count));
     pt->tnt = 0;
     pt->tnt_count = 0;
+}
+
+void pt_tnt_full(CPUX86State *env)
+{
+    uint64_t ctl = env->msr_rtit_ctrl;
+
+    pt_flush_tnt(env);
+    /* With CYC the first branch of the next packet asks for the time. */
+    if (ctl & RTIT_CTL_MTC_EN && !(ctl & RTIT_CTL_CYC_EN)) {
+        pt_timing(env);
+    }
 }
 
 void pt_emit_psb(CPUX86State *env, uint64_t ip)
@@ -154,7 +181,8 @@ void pt_emit_psb(CPUX86State *env, uint64_t ip)
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
     if (pt->context_en) {
-        pt_emit_pip(env);
+        /* As with the mode: a transfer's own PIP comes behind its FUP. */
+        pt_emit_known_pip(env);
         if (env->msr_rtit_ctrl & RTIT_CTL_BRANCH_EN) {
             pt_emit(env, packet, pt_packet_mode_tsx(packet));
         }
@@ -175,7 +203,7 @@ void pt_emit_psb(CPUX86State *env, uint64_t ip)
 
 /*
  * Forced overflow: the packets in the processor are lost, and so are those of
- * the next branches.
+ * the next branches and events.  The enables follow them (SDM 33.3.8.1).
  */
 static void pt_overflow_begin(CPUX86State *env)
 {
@@ -184,8 +212,19 @@ static void pt_overflow_begin(CPUX86State *env)
     pt->tnt = 0;
     pt->tnt_count = 0;
     pt->ret_count = 0;
-    pt->ovf_lost = 1;
+    /* Not always as many, or a loop would meet each end at the same place. */
+    pt->ovf_lost = 1 + pt->packets % (PT_OVF_LOST / 2);
     pt->ovf_bytes = 0;
+}
+
+/* Has a packet been lost that told of the mode or the address space? */
+static bool pt_overflow_stale(CPUX86State *env)
+{
+    const PTState *pt = &env->pt;
+
+    return (pt->packet_en && pt_mode_news(env)) ||
+           (pt->context_en && env->msr_rtit_ctrl & RTIT_CTL_OS &&
+            pt->cr3 != env->cr[3]);
 }
 
 static void pt_overflow_end(CPUX86State *env, uint64_t ip)
@@ -195,27 +234,52 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
 
     pt->ovf_lost = 0;
     pt->attention = pt->psb_due;
+    /* The cycles of the overflow, then MTCs that come due from now on. */
+    pt_emit_cyc(env, pt_now(env));
     pt_emit(env, packet, pt_packet_ovf(packet));
-    pt->cyc_base = pt_now(env);
+    pt_time_resume(env);
     /* The decoder does not know the IPs that were lost. */
     pt->last_ip_valid = false;
+    if (pt_overflow_stale(env)) {
+        pt->mode = PT_MODE_UNKNOWN;
+        pt->cr3 = env->cr[3];
+        pt_emit_psb(env, ip);
+    }
     if (pt->packet_en) {
         pt_emit_fup(env, ip);
     }
 }
 
-void pt_flush_older(CPUX86State *env, uint64_t ip)
+void pt_overflow_resolve(CPUX86State *env, uint64_t ip)
+{
+    if (env->pt.ovf_lost) {
+        pt_overflow_end(env, ip);
+    }
+}
+
+bool pt_lost(CPUX86State *env)
 {
     PTState *pt = &env->pt;
 
-    if (pt->ovf_lost) {
+    if (!pt->ovf_lost) {
+        return false;
+    }
+    pt->ovf_lost++;
+    return true;
+}
+
+void pt_lost_end(CPUX86State *env, uint64_t ip)
+{
+    if (env->pt.ovf_lost > PT_OVF_LOST) {
         pt_overflow_end(env, ip);
     }
-    if (pt->tnt_count) {
-        pt_flush_tnt(env);
-    } else {
-        pt_timing(env);
-    }
+}
+
+void pt_flush_older(CPUX86State *env, uint64_t ip)
+{
+    pt_overflow_resolve(env, ip);
+    pt_flush_tnt(env);
+    pt_timing(env);
 }
 
 void pt_event_begin(CPUX86State *env, uint64_t ip)
@@ -231,10 +295,11 @@ bool pt_attention(CPUX86State *env, uint64_t ip)
     PTState *pt = &env->pt;
     uint64_t every = pt_config(env)->ovf_every;
 
-    if (pt->ovf_lost && pt->ovf_lost++ < PT_OVF_LOST) {
+    if (pt->ovf_lost && pt->ovf_lost <= PT_OVF_LOST) {
+        pt->ovf_lost++;
         return false;
     }
-    if (!pt->ovf_lost && every && pt->ovf_bytes >= every && pt->packet_en) {
+    if (!pt->ovf_lost && every && pt->ovf_bytes >= every) {
         pt_overflow_begin(env);
         return false;
     }
@@ -257,8 +322,7 @@ void pt_stream_start(CPUX86State *env)
     pt->attention = pt->psb_due = false;
     pt->tnt = 0;
     pt->tnt_count = 0;
-    pt->tnt_limit = env->msr_rtit_ctrl & RTIT_CTL_CYC_EN ? PT_TNT_SHORT_MAX
-                                                         : PT_TNT_LONG_MAX;
+    pt->tnt_limit = pt_tnt_limit(env);
     pt->last_ip_valid = false;
     pt->mode = PT_MODE_UNKNOWN;
     pt->cr3 = env->cr[3];

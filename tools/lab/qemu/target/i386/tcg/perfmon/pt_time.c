@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Intel PT model: the packets of time, TSC, TMA, CBR, MTC and CYC (SDM
- * 33.4.2.11 to 33.4.2.16, 33.8.3).
+ * 33.4.2.10 to 33.4.2.14, 33.8.3).
  *
- * MTC packets are made when the next packet is: between packets nobody can
- * tell.
+ * MTC packets are made when the next packet is, and where none comes, as out
+ * of context, about once in a millisecond: all that are due by then.
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
@@ -13,8 +13,13 @@
 #include "pt_packet.h"
 #include "pt_regs.h"
 
-/* The MTC payload has 8 bits: a longer gap is told by TSC and TMA. */
-#define PT_MTC_GAP_MAX          255
+/* How often the vCPU sends what is due, packets or not */
+#define PT_TICK_NS              1000000
+/*
+ * A longer time without MTC is the host's doing: it had no time for this vCPU.
+ * That is told as sleep is, by TSC and TMA.  Unit: crystal ticks.
+ */
+#define PT_GAP_MAX              (2 * PT_TICK_NS / CRYSTAL_NS)
 /* The cycle counter starts with the first packet: no CYC precedes it. */
 #define PT_CYC_FROM_NOW         UINT64_MAX
 
@@ -54,7 +59,6 @@ void pt_emit_tsc(CPUX86State *env, uint64_t now)
 
     if (env->msr_rtit_ctrl & RTIT_CTL_TSC_EN) {
         pt_emit_cyc(env, now);
-        env->pt.cyc_base = now;
         pt_emit(env, packet, pt_packet_tsc(packet, now + env->tsc_offset));
         if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) {
             pt_emit(env, packet, pt_packet_tma(packet, now / TSC_PER_CRYSTAL,
@@ -75,21 +79,20 @@ static void pt_emit_mtc(CPUX86State *env, uint64_t now)
 {
     PTState *pt = &env->pt;
     uint64_t ctl = env->msr_rtit_ctrl;
+    unsigned freq = extract64(ctl, RTIT_CTL_MTC_FREQ_SHIFT, 4);
     uint64_t count = pt_mtc_count(env, now);
     uint8_t packet[PT_PACKET_MAX];
 
-    if (count - pt->mtc_last > PT_MTC_GAP_MAX) {
+    if (count - pt->mtc_last > PT_GAP_MAX >> freq) {
         if (ctl & RTIT_CTL_TSC_EN) {
             pt_emit_tsc(env, now);
             return;
         }
-        pt->mtc_last = count - PT_MTC_GAP_MAX;
+        pt->mtc_last = count - (PT_GAP_MAX >> freq);
     }
     while (pt->mtc_last < count) {
         pt->mtc_last++;
-        pt_emit_cyc(env, (pt->mtc_last <<
-                          extract64(ctl, RTIT_CTL_MTC_FREQ_SHIFT, 4)) *
-                         TSC_PER_CRYSTAL);
+        pt_emit_cyc(env, (pt->mtc_last << freq) * TSC_PER_CRYSTAL);
         pt_emit(env, packet, pt_packet_mtc(packet, pt->mtc_last));
     }
 }
@@ -105,6 +108,90 @@ void pt_timing(CPUX86State *env)
             pt_emit_mtc(env, now);
         }
         pt_emit_cyc(env, now);
+    }
+}
+
+bool pt_tnt_begin(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+
+    pt->tnt_tsc = pt_now(env);
+    if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) {
+        pt_emit_mtc(env, pt->tnt_tsc);
+    }
+    /* The packet may have met the end of output. */
+    return pt->tnt_en;
+}
+
+/*
+ * Do timing packets come due by time alone?  INIT and SIPI are one transfer,
+ * amid which no PSB+ may come.
+ */
+static bool pt_ticks(CPUX86State *env)
+{
+    return env->pt.trigger_en && !env->pt.asleep && !env->pt.wait_sipi &&
+           env->msr_rtit_ctrl & RTIT_CTL_MTC_EN;
+}
+
+static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
+{
+    CPUX86State *env = cpu_env(cs);
+    PTState *pt = &env->pt;
+
+    if (pt_ticks(env)) {
+        pt_overflow_resolve(env, pt_ip(env, env->eip));
+        pt_flush_tnt(env);
+        pt_emit_mtc(env, pt_now(env));
+        if (pt->psb_due) {
+            pt_emit_psb(env, pt_ip(env, env->eip));
+        }
+    }
+    pt_tick_arm(env);
+}
+
+static void pt_tick_timer(void *opaque)
+{
+    async_run_on_cpu(opaque, pt_tick_on_cpu, RUN_ON_CPU_NULL);
+}
+
+void pt_tick_arm(CPUX86State *env)
+{
+    if (pt_ticks(env)) {
+        perfmon_timer_arm(env, &pt_config(env)->tick_timer, pt_tick_timer,
+                          perfmon_clock_ns(env) + PT_TICK_NS);
+    }
+}
+
+void pt_sleep_time(CPUX86State *env)
+{
+    env->pt.asleep = true;
+    env->pt.sleep_tsc = pt_now(env);
+}
+
+void pt_wake_time(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+    uint64_t now = pt_now(env);
+
+    pt->asleep = false;
+    if (pt->cyc_base != PT_CYC_FROM_NOW) {
+        pt->cyc_base += now - pt->sleep_tsc;
+    }
+    pt_emit_tsc(env, now);
+    pt_emit_cbr(env);
+    pt_tick_arm(env);
+}
+
+void pt_time_resume(CPUX86State *env)
+{
+    uint64_t now = pt_now(env);
+    uint64_t lost = pt_mtc_count(env, now) - env->pt.mtc_last;
+
+    env->pt.cyc_base = now;
+    env->pt.mtc_last += lost;
+    /* More than eight bits of MTC can tell. */
+    if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN && lost > UINT8_MAX) {
+        pt_emit_tsc(env, now);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Intel PT model: which packets the execution makes (SDM 33.2.2, 33.7):
+ * Intel PT model: which packets the execution makes (SDM 33.2.1, 33.7):
  * near branches, far transfers, MOV to CR3, INIT and SIPI, and the beginning
  * and end of tracing.
  */
@@ -22,7 +22,7 @@ static void pt_check_stop(CPUX86State *env, uint64_t ip)
     if (pt->trigger_en && pt->context_en && pt_in_stop(env, ip)) {
         pt_event_begin(env, ip);
         pt_emit(env, packet, pt_packet_tracestop(packet));
-        pt_output_flush(env);
+        /* What is staged becomes visible with TraceEn = 0 (SDM 33.2.7). */
         env->msr_rtit_status |= RTIT_STATUS_STOPPED;
         pt_trigger_off(env);
     }
@@ -61,6 +61,12 @@ static bool pt_pop_return(PTState *pt, uint64_t ip)
     return true;
 }
 
+/* May a RET be told by a TNT bit? */
+static bool pt_compresses(CPUX86State *env)
+{
+    return env->pt.tnt_en && !(env->msr_rtit_ctrl & RTIT_CTL_DIS_RETC);
+}
+
 /* A near branch that begins and ends with PacketEn set. */
 static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
                            enum perfmon_branch kind, unsigned len)
@@ -88,8 +94,7 @@ static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
         pt_tip(env, to);
         break;
     case PERFMON_RET:
-        if (pt_pop_return(pt, to) && pt->tnt_en &&
-            !(env->msr_rtit_ctrl & RTIT_CTL_DIS_RETC)) {
+        if (pt_pop_return(pt, to) && pt_compresses(env)) {
             pt_tnt(env, true);
         } else {
             pt_event_begin(env, from);
@@ -97,6 +102,18 @@ static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
         }
         break;
     }
+}
+
+/*
+ * Has the TIP.PGD of a branch to @to, which leaves the IP ranges, no IP?  Of a
+ * RET that could be compressed the SDM has both.
+ */
+static bool pt_leaves_no_ip(CPUX86State *env, uint64_t to,
+                            enum perfmon_branch kind)
+{
+    return kind == PERFMON_JCC_TAKEN ||
+           (kind == PERFMON_RET && pt_config(env)->ret_no_ip &&
+            pt_pop_return(&env->pt, to) && pt_compresses(env));
 }
 
 /* A near branch under which FilterEn may change. */
@@ -110,9 +127,9 @@ static void pt_near_filtered(CPUX86State *env, uint64_t from, uint64_t to,
     if (was && filter) {
         pt_near_traced(env, from, to, kind, len);
     } else if (was) {
-        pt->ret_count = 0;
+        /* First: a PSB+ that is due forgets the return addresses. */
         pt_event_begin(env, from);
-        if (kind == PERFMON_JCC_TAKEN) {
+        if (pt_leaves_no_ip(env, to, kind)) {
             pt_emit_pgd_no_ip(env);
         } else {
             pt_emit_ip(env, PT_TIP_PGD, to);
@@ -149,7 +166,7 @@ void pt_near(CPUX86State *env, target_ulong from_eip, target_ulong to_eip,
     if (!pt->trigger_en || !pt->context_en) {
         return;
     }
-    if (pt->attention && pt->packet_en && !pt_attention(env, from)) {
+    if (pt->attention && !pt_attention(env, from)) {
         if (filtered) {
             pt_near_lost(env, to);
         }
@@ -208,6 +225,15 @@ static void pt_arrive(CPUX86State *env, uint64_t ip, bool was)
     }
 }
 
+/* The enables follow a transfer to @ip whose packets are lost. */
+static void pt_far_lost(CPUX86State *env, uint64_t ip, bool context)
+{
+    pt_set_enables(env, context,
+                   context ? pt_filter(env, ip) : env->pt.filter_en);
+    pt_check_stop(env, ip);
+    pt_lost_end(env, ip);
+}
+
 void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
             int vector)
 {
@@ -217,6 +243,10 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     bool context = pt_context(env);
 
     if (!pt->trigger_en) {
+        return;
+    }
+    if (pt_lost(env)) {
+        pt_far_lost(env, to, context);
         return;
     }
     if (kind == PERFMON_FAR_SIPI) {
@@ -242,15 +272,23 @@ static void pt_init_wait(CPUX86State *env, target_ulong from)
 {
     PTState *pt = &env->pt;
 
+    if (pt->wait_sipi) {
+        return;
+    }
+    pt->wait_sipi = true;
+    if (pt_lost(env)) {
+        return;
+    }
     if (pt->packet_en) {
         pt_event_begin(env, from);
     }
     pt_event_far(env, from, PERFMON_FAR_INIT, 0, pt_context(env));
     if (pt->packet_en) {
         pt_emit_fup(env, from);
-        pt_emit_pip(env);
+        if (pt_context(env)) {
+            pt_emit_pip(env);
+        }
     }
-    pt->wait_sipi = true;
 }
 
 void pt_init(CPUX86State *env, target_ulong from, bool wait)
@@ -272,6 +310,7 @@ void pt_sipi(CPUX86State *env, uint8_t vector)
     if (pt->wait_sipi) {
         pt->wait_sipi = false;
         pt_far(env, 0, PERFMON_FAR_SIPI, vector);
+        pt_tick_arm(env);
     }
 }
 
@@ -283,6 +322,10 @@ void pt_mov_cr3(CPUX86State *env, target_ulong next_eip)
     bool context = pt_context(env);
 
     if (!pt->trigger_en) {
+        return;
+    }
+    if (pt_lost(env)) {
+        pt_far_lost(env, next, context);
         return;
     }
     /*
@@ -332,7 +375,7 @@ void pt_trace_start(CPUX86State *env, target_ulong next_eip, bool rsm)
 
     pt_stream_start(env);
     pt_time_start(env);
-    pt->cstate = 0;
+    pt->asleep = pt->power = false;
     pt->wait_sipi = false;
     if (env->msr_rtit_status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED) ||
         !pt_output_open(env)) {
@@ -353,6 +396,7 @@ void pt_trace_start(CPUX86State *env, target_ulong next_eip, bool rsm)
     pt_set_enables(env, pt->context_en, pt_filter(env, next));
     pt_arrive(env, next, false);
     pt_check_stop(env, next);
+    pt_tick_arm(env);
 }
 
 void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
@@ -373,10 +417,4 @@ void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
     pt_output_flush(env);
     pt->trigger_en = false;
     pt_set_enables(env, false, false);
-}
-
-void pt_reset(CPUX86State *env)
-{
-    env->pt = (PTState) { .mode = PT_MODE_UNKNOWN };
-    env->msr_rtit_output_mask = RTIT_MASK_LOWER;
 }

@@ -14,6 +14,8 @@
 
 /* Return addresses remembered for RET compression (SDM 33.4.2.2). */
 #define PT_RETSTACK_DEPTH   64
+/* RTIT_ADDRn_A and _B */
+#define PT_ADDRS            8
 /* Bytes of packets collected before they are written to guest memory. */
 #define PT_STAGE_SIZE       256
 
@@ -60,16 +62,19 @@ typedef struct PTOutput {
  * @psb_bytes: PacketByteCnt
  * @last_tsc: time of the last packet with a time, so that time never runs
  *            back, TSC ticks
- * @cyc_base: time of the last CYC or TSC, TSC ticks
+ * @cyc_base: time of the last CYC, TSC ticks
  * @mtc_last: last MTC sent, in MTC periods since CTC 0
- * @cstate: C-state that the vCPU sleeps in, 0 if it is awake or was not
- *          traced when it fell asleep
+ * @tnt_tsc: with CYC, time of the first bit in @tnt, TSC ticks
+ * @asleep: the vCPU sleeps in a C-state, and was traced when it fell asleep
+ * @power: it sleeps, and PWRX is to tell when it wakes
+ * @cstate: C-state that it sleeps in, as an MWAIT hint has it: 0 is C1
+ * @sleep_tsc: when it fell asleep, TSC ticks
  * @smi_trace_en: TraceEn as RSM will restore it
  * @wait_sipi: INIT has put the processor into wait-for-SIPI while it traced
  * @pmi_due: when a delayed ToPA PMI comes, virtual clock, 0 if none is on
  *           its way
  * @ovf_bytes: bytes since the last forced overflow
- * @ovf_lost: near branches lost in the overflow in progress, 0 if none
+ * @ovf_lost: branches and events lost in the overflow in progress, 0 if none
  * @packets: TNT and TIP packets sent, for fault injection
  * @out: output
  */
@@ -95,7 +100,11 @@ typedef struct PTState {
     uint64_t last_tsc;
     uint64_t cyc_base;
     uint64_t mtc_last;
+    uint64_t tnt_tsc;
+    bool asleep;
+    bool power;
     uint8_t cstate;
+    uint64_t sleep_tsc;
     bool smi_trace_en;
     bool wait_sipi;
     uint64_t pmi_due;
@@ -104,6 +113,20 @@ typedef struct PTState {
     uint64_t packets;
     PTOutput out;
 } PTState;
+
+/**
+ * struct PTRegisters - the RTIT MSRs, as a warm reset keeps them
+ * @psb_bytes: STATUS.PacketByteCnt
+ */
+typedef struct PTRegisters {
+    uint64_t ctl;
+    uint64_t status;
+    uint64_t output_base;
+    uint64_t output_mask;
+    uint64_t cr3_match;
+    uint64_t addrs[PT_ADDRS];
+    uint64_t psb_bytes;
+} PTRegisters;
 
 /**
  * struct PTConfig - what a CPU's Intel PT can do, and its injected faults
@@ -116,7 +139,12 @@ typedef struct PTState {
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
  * @pebs: PerfMon has PEBS; off unless asked for
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
- * @pmi_timer: for it
+ * @dirty: the MSRs have values at power-on
+ * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
+ *             without IP
+ * @kept: the MSRs, while a reset goes on
+ * @pmi_timer: for @pmi_delay
+ * @tick_timer: asks for the timing packets that are due
  */
 typedef struct PTConfig {
     bool cr3filter;
@@ -139,7 +167,11 @@ typedef struct PTConfig {
     uint64_t pmi_delay;
     bool pebs;
     bool hybrid;
+    bool dirty;
+    bool ret_no_ip;
+    PTRegisters kept;
     struct QEMUTimer *pmi_timer;
+    struct QEMUTimer *tick_timer;
 } PTConfig;
 
 #define PT_PROPERTIES                                                       \
@@ -162,6 +194,8 @@ typedef struct PTConfig {
     DEFINE_PROP_UINT64("x-pt-corrupt-every", X86CPU, pt.corrupt_every, 0),  \
     DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
     DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
-    DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false)
+    DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
+    DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
+    DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false)
 
 #endif

@@ -9,12 +9,28 @@
 #include "perfmon.h"
 #include "pt.h"
 #include "pt_packet.h"
+#include "pt_regs.h"
 
 static bool perfmon_needed(void *opaque)
 {
     X86CPU *cpu = opaque;
 
     return tcg_enabled() && pt_present(&cpu->env);
+}
+
+/* Do the enables agree with the MSRs that they follow from? */
+static bool pt_enables_valid(const CPUX86State *env)
+{
+    const PTState *pt = &env->pt;
+    bool trigger = env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN &&
+                   !(env->msr_rtit_status & (RTIT_STATUS_ERROR |
+                                             RTIT_STATUS_STOPPED));
+    bool packet = trigger && pt->context_en && pt->filter_en &&
+                  env->msr_rtit_ctrl & RTIT_CTL_BRANCH_EN;
+
+    return pt->trigger_en == trigger && pt->packet_en == packet &&
+           pt->tnt_en == (packet && !(env->msr_rtit_ctrl & RTIT_CTL_DIS_TNT)) &&
+           (!trigger || (pt->tnt_count < pt->tnt_limit && pt->out.size));
 }
 
 /* What a damaged file must not bring into the model. */
@@ -31,18 +47,20 @@ static int perfmon_post_load(void *opaque, int version_id)
 {
     X86CPU *cpu = opaque;
 
-    if (!pt_state_valid(&cpu->env.pt)) {
+    if (!pt_state_valid(&cpu->env.pt) || !pt_enables_valid(&cpu->env) ||
+        !pt_output_valid(&cpu->env)) {
         return -EINVAL;
     }
     perfmon_update_flags(&cpu->env);
     pt_pmi_arm(&cpu->env);
+    pt_tick_arm(&cpu->env);
     return 0;
 }
 
 static const VMStateDescription vmstate_pt = {
     .name = "cpu/perfmon/pt",
-    .version_id = 2,
-    .minimum_version_id = 2,
+    .version_id = 3,
+    .minimum_version_id = 3,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(packet_en, PTState),
         VMSTATE_BOOL(tnt_en, PTState),
@@ -65,7 +83,11 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(last_tsc, PTState),
         VMSTATE_UINT64(cyc_base, PTState),
         VMSTATE_UINT64(mtc_last, PTState),
+        VMSTATE_UINT64(tnt_tsc, PTState),
+        VMSTATE_BOOL(asleep, PTState),
+        VMSTATE_BOOL(power, PTState),
         VMSTATE_UINT8(cstate, PTState),
+        VMSTATE_UINT64(sleep_tsc, PTState),
         VMSTATE_BOOL(smi_trace_en, PTState),
         VMSTATE_BOOL(wait_sipi, PTState),
         VMSTATE_UINT64(pmi_due, PTState),
@@ -86,12 +108,12 @@ static const VMStateDescription vmstate_pt = {
 
 const VMStateDescription vmstate_perfmon = {
     .name = "cpu/perfmon",
-    .version_id = 2,
-    .minimum_version_id = 2,
+    .version_id = 3,
+    .minimum_version_id = 3,
     .needed = perfmon_needed,
     .post_load = perfmon_post_load,
     .fields = (const VMStateField[]) {
-        VMSTATE_STRUCT(env.pt, X86CPU, 2, vmstate_pt, PTState),
+        VMSTATE_STRUCT(env.pt, X86CPU, 3, vmstate_pt, PTState),
         VMSTATE_END_OF_LIST()
     }
 };
