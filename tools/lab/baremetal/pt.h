@@ -243,6 +243,7 @@ void test_legacy(void);
 void test_mix(void);
 void test_smp(void);
 void test_patch(void);
+void test_rude(void);
 void test_perfmon(void);
 void test_lbr(void);
 

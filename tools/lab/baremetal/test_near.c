@@ -60,7 +60,8 @@ static void test_tnt_packing(void)
 			full &= p->aux == (p->len == 1 ? SHORT_TNT_BITS : LONG_TNT_BITS);
 		full &= p->aux > 0;
 	}
-	ok(full && bits == 51, "near: a TNT is sent when it is full, or before another packet");
+	/* A processor may send it before, see test_rude.c. */
+	ok((full || cmdline_get("rude")) && bits == 51, "near: a TNT is sent when it is full, or before another packet");
 }
 
 static void test_jumps(void)

@@ -52,3 +52,5 @@ def show():
     caps = [(name, text) for name, (_, text) in ptcaps.CAPABILITIES.items()]
     _section("PT capabilities (--pt NAME or no-NAME)", caps, "none")
     print(f"  ranges=N  {ptcaps.RANGES[2]}")
+    print("  rude, rude=SEED, rude-NAME  what the SDM permits and software must bear: "
+          + " ".join(ptcaps.MANNERS))

@@ -26,13 +26,16 @@ CAPABILITIES = {
 }
 RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")
 MAX_RANGES = 4
+# What the SDM permits a processor and software must bear, off unless named.
+MANNERS = ("pad", "mnt", "psb", "tnt", "cyc", "mtc", "ip", "psb-ip", "middle", "cbr")
+RUDE = "rude"
 
 
 def _capability(word):
     value = "off" if word.startswith("no-") else "on"
     name = word.removeprefix("no-")
     if name not in CAPABILITIES:
-        known = " ".join([*CAPABILITIES, "ranges=N"])
+        known = " ".join([*CAPABILITIES, "ranges=N", "rude", "rude=SEED"])
         raise LabError(f"unknown PT capability '{word}'",
                        f"the known ones are {known}, each also as no-NAME")
     return f"{CAPABILITIES[name][0]}={value}"
@@ -44,6 +47,24 @@ def _ranges(word):
         raise LabError(f"bad number of IP ranges '{word}'",
                        f"use ranges=0 to ranges={MAX_RANGES}")
     return f"{RANGES[1]}={int(number)}"
+
+
+def _rude(word):
+    """'rude' or 'rude=SEED': all manners; 'rude-NAME': one."""
+    if word.startswith(f"{RUDE}-"):
+        name = word.removeprefix(f"{RUDE}-")
+        if name not in MANNERS:
+            raise LabError(f"unknown manner '{word}'",
+                           "the known ones are " + " ".join(f"{RUDE}-{one}" for one in MANNERS))
+        return [f"x-pt-{RUDE}-{name}=on"]
+    seed = word.partition("=")[2] or "1"
+    if not seed.isdecimal():
+        raise LabError(f"bad seed '{word}'", f"use {RUDE}=1, {RUDE}=2 and so on")
+    return [f"x-pt-{RUDE}-{one}=on" for one in MANNERS] + [f"x-pt-seed={seed}"]
+
+
+def _is_rude(word):
+    return word == RUDE or word.startswith((f"{RUDE}=", f"{RUDE}-"))
 
 
 def cpu_properties(caps):
@@ -60,6 +81,8 @@ def cpu_properties(caps):
             properties.append(word)
         elif word.startswith("ranges="):
             properties.append(_ranges(word))
+        elif _is_rude(word):
+            properties += _rude(word)
         else:
             properties.append(_capability(word))
     return properties

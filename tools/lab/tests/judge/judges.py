@@ -21,6 +21,8 @@ BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
 JUDGE_DIR = BUILD / "judge"
 WORKLOAD_DIR = BUILD / "workloads"
 QEMU_SRC = BUILD / "src" / "qemu"
+# Processors with all the manners that the SDM permits, by seed; one of them runs in 'check'.
+RUDE_SEEDS = [1, 2, 3]
 
 
 def work_directory(name):

@@ -46,6 +46,8 @@ static void table_sync(void)
 	CHECK("PSBEND", pt_packet_psbend(OUT), 0x02, 0x23);
 	CHECK("OVF", pt_packet_ovf(OUT), 0x02, 0xf3);
 	CHECK("TraceStop", pt_packet_tracestop(OUT), 0x02, 0x83);
+	CHECK("MNT", pt_packet_mnt(OUT, 0x1122334455667788),
+	      0x02, 0xc3, 0x88, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11);
 }
 
 static void table_tnt(void)
@@ -138,6 +140,10 @@ static void table_ip(void)
 	CHECK("TIP, in full though near", pt_packet_ip(OUT, PT_TIP, 0x400000, &last, true),
 	      0x6d, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00);
 	point(last == 0x400000, "table: the last IP follows");
+	CHECK("TIP, 48 bits not extended",
+	      pt_packet_ip48(OUT, PT_TIP, 0x0000123456789abc, &last),
+	      0x8d, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12);
+	point(last == 0x0000123456789abc, "table: the last IP follows, 48 bits");
 	CHECK("TIP, no IP", pt_packet_ip_none(OUT, PT_TIP), 0x0d);
 	CHECK("TIP.PGE, no IP", pt_packet_ip_none(OUT, PT_TIP_PGE), 0x11);
 	CHECK("TIP.PGD, no IP", pt_packet_ip_none(OUT, PT_TIP_PGD), 0x01);

@@ -6,6 +6,7 @@
  *   pt_msr.c      RTIT MSRs and their #GP rules
  *   pt_trace.c    branches, far transfers, begin and end of tracing
  *   pt_reset.c    power-on and reset
+ *   pt_rude.c     what the SDM permits and a polite processor does not do
  *   pt_filter.c   enables: CPL, CR3, IP ranges
  *   pt_event.c    PTWRITE, power events, event trace, SMM
  *   pt_stream.c   the stream of packets: LastIP, TNT bits, PSB+, overflow
@@ -45,6 +46,23 @@ unsigned pt_ranges(CPUX86State *env);
 enum perfmon_access pt_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
 enum perfmon_access pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
                              target_ulong next_ip);
+
+/* pt_rude.c */
+
+/* A number below @range. */
+uint32_t pt_rude_random(CPUX86State *env, uint32_t range);
+/* PAD and MNT, before any packet. */
+void pt_rude_between(CPUX86State *env);
+/* The ratio of the core clock to the bus from now on. */
+uint8_t pt_rude_ratio(CPUX86State *env);
+
+/* True about once in @one_in times on a processor with @manner. */
+static inline bool pt_rude(CPUX86State *env, enum pt_rude manner,
+                           uint32_t one_in)
+{
+    return unlikely(pt_config(env)->rude & BIT_ULL(manner)) &&
+           !pt_rude_random(env, one_in);
+}
 
 /* pt_output.c */
 
@@ -86,6 +104,8 @@ void pt_time_start(CPUX86State *env);
 /* The timing packets that come before any other packet made now. */
 void pt_timing(CPUX86State *env);
 void pt_emit_cyc(CPUX86State *env, uint64_t now);
+/* Timing packets amid the packets of one event, on a rude processor. */
+void pt_timing_middle(CPUX86State *env);
 /* TSC, TMA, as far as they are enabled. */
 void pt_emit_tsc(CPUX86State *env, uint64_t now);
 void pt_emit_cbr(CPUX86State *env);

@@ -25,6 +25,8 @@
 #define PT_EXT_PWRX         0xa2
 #define PT_EXT_CFE          0x13
 #define PT_EXT_EVD          0x53
+#define PT_EXT_EXT          0xc3
+#define PT_EXT_EXT_MNT      0x88
 
 /* The bit by which EXSTOP, PTW and CFE announce a FUP. */
 #define PT_IP_FOLLOWS       0x80
@@ -37,6 +39,7 @@
 #define PT_IPBYTES_16       1
 #define PT_IPBYTES_32       2
 #define PT_IPBYTES_SEXT48   3
+#define PT_IPBYTES_48       4
 #define PT_IPBYTES_FULL     6
 
 /* CYC: 5 bits in the first byte, 7 in each further */
@@ -88,6 +91,14 @@ size_t pt_packet_ovf(uint8_t *out)
 size_t pt_packet_tracestop(uint8_t *out)
 {
     return put_ext(out, PT_EXT_TRACESTOP);
+}
+
+size_t pt_packet_mnt(uint8_t *out, uint64_t payload)
+{
+    size_t n = put_ext(out, PT_EXT_EXT);
+
+    out[n++] = PT_EXT_EXT_MNT;
+    return n + put_int(out + n, payload, 8);
 }
 
 size_t pt_packet_cbr(uint8_t *out, uint8_t ratio)
@@ -255,6 +266,14 @@ size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet type, uint64_t ip,
     *last = ip;
     out[0] = type | ipbytes << PT_IPBYTES_SHIFT;
     return 1 + put_int(out + 1, ip, bytes);
+}
+
+size_t pt_packet_ip48(uint8_t *out, enum pt_ip_packet type, uint64_t ip,
+                      uint64_t *last)
+{
+    *last = ip;
+    out[0] = type | PT_IPBYTES_48 << PT_IPBYTES_SHIFT;
+    return 1 + put_int(out + 1, ip, 6);
 }
 
 size_t pt_packet_ip_none(uint8_t *out, enum pt_ip_packet type)

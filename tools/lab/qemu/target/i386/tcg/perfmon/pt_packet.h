@@ -52,6 +52,7 @@ size_t pt_packet_psb(uint8_t *out);
 size_t pt_packet_psbend(uint8_t *out);
 size_t pt_packet_ovf(uint8_t *out);
 size_t pt_packet_tracestop(uint8_t *out);
+size_t pt_packet_mnt(uint8_t *out, uint64_t payload);
 size_t pt_packet_cbr(uint8_t *out, uint8_t ratio);
 size_t pt_packet_tsc(uint8_t *out, uint64_t tsc);
 size_t pt_packet_tma(uint8_t *out, uint16_t ctc, uint16_t fast);
@@ -83,6 +84,13 @@ size_t pt_packet_tnt(uint8_t *out, uint64_t bits, unsigned count);
  */
 size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet type, uint64_t ip,
                     uint64_t *last, bool full);
+
+/*
+ * The same by 48 bits without sign extension: the upper bits are those of
+ * *@last, with which @ip must agree.
+ */
+size_t pt_packet_ip48(uint8_t *out, enum pt_ip_packet type, uint64_t ip,
+                      uint64_t *last);
 
 /* An IP packet whose IP is suppressed; LastIP stays. */
 size_t pt_packet_ip_none(uint8_t *out, enum pt_ip_packet type);

@@ -15,6 +15,11 @@
 
 /* Branches and events that a forced overflow loses at most; at least half */
 #define PT_OVF_LOST             16
+/* Of a rude processor: IPs for one that is encoded otherwise, events for a PSB */
+#define PT_RUDE_IPS             4
+#define PT_RUDE_PSBS            32
+/* and TNTs for a CYC that belongs to nothing */
+#define PT_RUDE_CYCS            4
 /* PSB period of PSBFreq 0 */
 #define PT_PSB_UNIT             2048
 
@@ -30,6 +35,9 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
 
     if (!pt->trigger_en) {
         return;
+    }
+    if (unlikely(pt_config(env)->rude)) {
+        pt_rude_between(env);
     }
     pt_output(env, packet, len);
     pt->psb_bytes += len;
@@ -60,7 +68,13 @@ void pt_emit_ip(CPUX86State *env, enum pt_ip_packet type, uint64_t ip)
     bool full = !pt->last_ip_valid;
     size_t n;
 
-    n = pt_packet_ip(packet, type, ip, &pt->last_ip, full);
+    if (!full && (ip ^ pt->last_ip) >> 48 == 0 &&
+        pt_rude(env, PT_RUDE_IP, PT_RUDE_IPS)) {
+        n = pt_packet_ip48(packet, type, ip, &pt->last_ip);
+    } else {
+        full |= pt_rude(env, PT_RUDE_IP, PT_RUDE_IPS);
+        n = pt_packet_ip(packet, type, ip, &pt->last_ip, full);
+    }
     pt->last_ip_valid = true;
     pt_emit(env, packet, n);
 }
@@ -127,8 +141,11 @@ void pt_emit_pip(CPUX86State *env)
 /* How many bits the next TNT packet has at most. */
 static uint32_t pt_tnt_limit(CPUX86State *env)
 {
-    return env->msr_rtit_ctrl & RTIT_CTL_CYC_EN ? PT_TNT_SHORT_MAX
-                                                : PT_TNT_LONG_MAX;
+    uint32_t limit = env->msr_rtit_ctrl & RTIT_CTL_CYC_EN ? PT_TNT_SHORT_MAX
+                                                          : PT_TNT_LONG_MAX;
+
+    return pt_config(env)->rude & BIT_ULL(PT_RUDE_TNT)
+           ? 1 + pt_rude_random(env, limit) : limit;
 }
 
 void pt_flush_tnt(CPUX86State *env)
@@ -148,6 +165,7 @@ void pt_flush_tnt(CPUX86State *env)
     pt_emit(env, packet, pt_packet_tnt(packet, pt->tnt, pt->tnt_count));
     pt->tnt = 0;
     pt->tnt_count = 0;
+    pt->tnt_limit = pt_tnt_limit(env);
 }
 
 void pt_tnt_full(CPUX86State *env)
@@ -156,7 +174,8 @@ void pt_tnt_full(CPUX86State *env)
 
     pt_flush_tnt(env);
     /* With CYC the first branch of the next packet asks for the time. */
-    if (ctl & RTIT_CTL_MTC_EN && !(ctl & RTIT_CTL_CYC_EN)) {
+    if (ctl & RTIT_CTL_CYC_EN ? pt_rude(env, PT_RUDE_CYC, PT_RUDE_CYCS)
+                              : ctl & RTIT_CTL_MTC_EN) {
         pt_timing(env);
     }
 }
@@ -180,6 +199,7 @@ void pt_emit_psb(CPUX86State *env, uint64_t ip)
     pt_emit(env, packet, pt_packet_psb(packet));
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
+    pt_timing_middle(env);
     if (pt->context_en) {
         /* As with the mode: a transfer's own PIP comes behind its FUP. */
         pt_emit_known_pip(env);
@@ -195,9 +215,10 @@ void pt_emit_psb(CPUX86State *env, uint64_t ip)
         pt->mode = mode;
         pt_emit(env, packet, pt_packet_mode_exec(packet, mode));
         /* In full: perf looks ahead to it with the LastIP of before the PSB. */
-        pt->last_ip_valid = false;
+        pt->last_ip_valid = pt_rude(env, PT_RUDE_PSB_IP, 1);
         pt_emit_fup(env, ip);
     }
+    pt_timing_middle(env);
     pt_emit(env, packet, pt_packet_psbend(packet));
 }
 
@@ -245,6 +266,7 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
         pt->cr3 = env->cr[3];
         pt_emit_psb(env, ip);
     }
+    pt_timing_middle(env);
     if (pt->packet_en) {
         pt_emit_fup(env, ip);
     }
@@ -285,7 +307,7 @@ void pt_flush_older(CPUX86State *env, uint64_t ip)
 void pt_event_begin(CPUX86State *env, uint64_t ip)
 {
     pt_flush_older(env, ip);
-    if (env->pt.psb_due) {
+    if (env->pt.psb_due || pt_rude(env, PT_RUDE_PSB, PT_RUDE_PSBS)) {
         pt_emit_psb(env, ip);
     }
 }

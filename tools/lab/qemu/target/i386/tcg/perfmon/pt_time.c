@@ -15,6 +15,9 @@
 
 /* How often the vCPU sends what is due, packets or not */
 #define PT_TICK_NS              1000000
+/* MTCs for one that a rude processor loses, and times for another frequency */
+#define PT_RUDE_MTCS            8
+#define PT_RUDE_CBRS            256
 /*
  * A longer time without MTC is the host's doing: it had no time for this vCPU.
  * That is told as sleep is, by TSC and TMA.  Unit: crystal ticks.
@@ -46,6 +49,9 @@ void pt_emit_cyc(CPUX86State *env, uint64_t now)
         env->pt.cyc_base = now;
     }
     cycles = now > env->pt.cyc_base ? now - env->pt.cyc_base : 0;
+    if (env->pt.ratio != TSC_BUS_RATIO) {
+        cycles = cycles * env->pt.ratio / TSC_BUS_RATIO;
+    }
     if (ctl & RTIT_CTL_CYC_EN && cycles &&
         cycles >= (thresh ? 1ull << (thresh - 1) : 0)) {
         env->pt.cyc_base = now;
@@ -72,7 +78,7 @@ void pt_emit_cbr(CPUX86State *env)
 {
     uint8_t packet[PT_PACKET_MAX];
 
-    pt_emit(env, packet, pt_packet_cbr(packet, TSC_BUS_RATIO));
+    pt_emit(env, packet, pt_packet_cbr(packet, env->pt.ratio));
 }
 
 static void pt_emit_mtc(CPUX86State *env, uint64_t now)
@@ -92,8 +98,32 @@ static void pt_emit_mtc(CPUX86State *env, uint64_t now)
     }
     while (pt->mtc_last < count) {
         pt->mtc_last++;
-        pt_emit_cyc(env, (pt->mtc_last << freq) * TSC_PER_CRYSTAL);
-        pt_emit(env, packet, pt_packet_mtc(packet, pt->mtc_last));
+        if (!pt_rude(env, PT_RUDE_MTC, PT_RUDE_MTCS)) {
+            pt_emit_cyc(env, (pt->mtc_last << freq) * TSC_PER_CRYSTAL);
+            pt_emit(env, packet, pt_packet_mtc(packet, pt->mtc_last));
+        }
+    }
+}
+
+/* The core clock changes: the cycles until now, then CBR. */
+static void pt_change_ratio(CPUX86State *env, uint64_t now)
+{
+    PTState *pt = &env->pt;
+    uint8_t old = pt->ratio;
+
+    pt_emit_cyc(env, now);
+    pt->ratio = pt_rude_ratio(env);
+    /* What the threshold keeps back are cycles of the old clock. */
+    if (pt->cyc_base < now) {
+        pt->cyc_base = now - (now - pt->cyc_base) * old / pt->ratio;
+    }
+    pt_emit_cbr(env);
+}
+
+void pt_timing_middle(CPUX86State *env)
+{
+    if (pt_rude(env, PT_RUDE_MIDDLE, 2)) {
+        pt_timing(env);
     }
 }
 
@@ -108,6 +138,9 @@ void pt_timing(CPUX86State *env)
             pt_emit_mtc(env, now);
         }
         pt_emit_cyc(env, now);
+        if (pt_rude(env, PT_RUDE_CBR, PT_RUDE_CBRS)) {
+            pt_change_ratio(env, now);
+        }
     }
 }
 
@@ -197,6 +230,9 @@ void pt_time_resume(CPUX86State *env)
 
 void pt_time_start(CPUX86State *env)
 {
+    if (!env->pt.ratio) {
+        env->pt.ratio = TSC_BUS_RATIO;
+    }
     env->pt.cyc_base = PT_CYC_FROM_NOW;
     env->pt.mtc_last = pt_mtc_count(env, pt_now(env));
 }

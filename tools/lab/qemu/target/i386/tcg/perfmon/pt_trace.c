@@ -241,6 +241,7 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     uint64_t to = pt_ip(env, env->eip);
     bool was = pt->packet_en;
     bool context = pt_context(env);
+    bool late;
 
     if (!pt->trigger_en) {
         return;
@@ -249,15 +250,21 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
         pt_far_lost(env, to, context);
         return;
     }
+    late = was && pt_far_has_fup(kind) && pt_rude(env, PT_RUDE_MIDDLE, 2);
     if (kind == PERFMON_FAR_SIPI) {
         /* With INIT it is one transfer: no PSB+ may come between. */
         pt_flush_older(env, from);
+    } else if (late) {
+        pt_flush_tnt(env);
     } else if (was || context) {
         pt_event_begin(env, from);
     }
     pt_event_far(env, from, kind, vector, context);
     if (was && pt_far_has_fup(kind)) {
         pt_emit_fup(env, from);
+        if (late) {
+            pt_timing(env);
+        }
     }
     if (context && env->cr[3] != pt->cr3) {
         pt_emit_pip(env);

@@ -11,6 +11,7 @@
 #define TARGET_I386_TCG_PERFMON_STATE_H
 
 #include "pmu_state.h"
+#include "pt_rude.h"
 
 /* Return addresses remembered for RET compression (SDM 33.4.2.2). */
 #define PT_RETSTACK_DEPTH   64
@@ -76,6 +77,8 @@ typedef struct PTOutput {
  * @ovf_bytes: bytes since the last forced overflow
  * @ovf_lost: branches and events lost in the overflow in progress, 0 if none
  * @packets: TNT and TIP packets sent, for fault injection
+ * @random: state of the generator of pt_rude.c
+ * @ratio: core clock to bus, as CBR tells it
  * @out: output
  */
 typedef struct PTState {
@@ -111,6 +114,8 @@ typedef struct PTState {
     uint64_t ovf_bytes;
     uint32_t ovf_lost;
     uint64_t packets;
+    uint64_t random;
+    uint8_t ratio;
     PTOutput out;
 } PTState;
 
@@ -142,6 +147,8 @@ typedef struct PTRegisters {
  * @dirty: the MSRs have values at power-on
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
  *             without IP
+ * @rude: manners that the SDM permits, bits of enum pt_rude
+ * @seed: for what @rude leaves to chance
  * @kept: the MSRs, while a reset goes on
  * @pmi_timer: for @pmi_delay
  * @tick_timer: asks for the timing packets that are due
@@ -169,6 +176,8 @@ typedef struct PTConfig {
     bool hybrid;
     bool dirty;
     bool ret_no_ip;
+    uint64_t rude;
+    uint64_t seed;
     PTRegisters kept;
     struct QEMUTimer *pmi_timer;
     struct QEMUTimer *tick_timer;
@@ -196,6 +205,7 @@ typedef struct PTConfig {
     DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
     DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
     DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
-    DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false)
+    DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false),        \
+    PT_RUDE_PROPERTIES
 
 #endif

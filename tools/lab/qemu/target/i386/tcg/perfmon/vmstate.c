@@ -30,7 +30,8 @@ static bool pt_enables_valid(const CPUX86State *env)
 
     return pt->trigger_en == trigger && pt->packet_en == packet &&
            pt->tnt_en == (packet && !(env->msr_rtit_ctrl & RTIT_CTL_DIS_TNT)) &&
-           (!trigger || (pt->tnt_count < pt->tnt_limit && pt->out.size));
+           (!trigger || (pt->tnt_count < pt->tnt_limit && pt->ratio &&
+                         pt->out.size));
 }
 
 /* What a damaged file must not bring into the model. */
@@ -94,6 +95,8 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(ovf_bytes, PTState),
         VMSTATE_UINT32(ovf_lost, PTState),
         VMSTATE_UINT64(packets, PTState),
+        VMSTATE_UINT64(random, PTState),
+        VMSTATE_UINT8(ratio, PTState),
         VMSTATE_UINT64(out.base, PTState),
         VMSTATE_UINT64(out.size, PTState),
         VMSTATE_UINT64(out.offset, PTState),

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Manners that the SDM permits a processor ("rude=MANNER"): each is there, and
+ * none where it was not asked for. That the control flow is right with them the
+ * other subjects tell.
+ */
+#include "pt.h"
+
+#define ROUNDS	2000
+
+snippet_fn timing_blocks, perf_loop, far_int_loop;
+extern const u8 far_iret[];
+
+#define INT_VECTOR	0x70
+
+/* The packet @i, or what comes after it, that is no padding. */
+static const struct pkt *behind_padding(u32 i)
+{
+	while (i < trace.n && (trace.pkt[i].type == P_PAD || trace.pkt[i].type == P_MNT))
+		i++;
+	return i < trace.n ? &trace.pkt[i] : &trace.pkt[trace.n - 1];
+}
+
+static u32 count_pairs(int first, int second)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < trace.n; i++)
+		n += trace.pkt[i].type == first && behind_padding(i + 1)->type == second;
+	return n;
+}
+
+static u32 count_pad(void)
+{
+	return trace_count(P_PAD);
+}
+
+static u32 count_mnt(void)
+{
+	return trace_count(P_MNT);
+}
+
+/* PSBs beyond those that the bytes ask for. */
+static u32 count_psb(void)
+{
+	u32 due = 1 + trace.bytes / 2048;
+
+	return trace_count(P_PSB) > due ? trace_count(P_PSB) - due : 0;
+}
+
+/* TNTs with room that another TNT follows. */
+static u32 count_tnt(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+
+		const struct pkt *next = behind_padding(i + 1);
+
+		if (next->type == P_CYC)
+			next = behind_padding(next - trace.pkt + 1);
+		n += p->type == P_TNT && p->aux < 6 && next->type == P_TNT;
+	}
+	return n;
+}
+
+/* CYCs that a TNT comes before and another CYC behind. */
+static u32 count_cyc(void)
+{
+	return count_pairs(P_CYC, P_CYC);
+}
+
+static u32 count_mtc(void)
+{
+	const struct pkt *last = NULL;
+	u32 n = 0;
+
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+
+		if (p->type == P_TSC)
+			last = NULL;
+		if (p->type != P_MTC)
+			continue;
+		n += last && (u8)(p->val - last->val) != 1;
+		last = p;
+	}
+	return n;
+}
+
+static u32 count_ip(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < trace.n; i++)
+		n += trace.pkt[i].type == P_TIP && trace.pkt[i].ip_bytes == IPBYTES_48;
+	return n;
+}
+
+static u32 count_psb_ip(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < trace.n; i++) {
+		const struct pkt *p = &trace.pkt[i];
+
+		n += p->in_psb && p->type == P_FUP && p->ip_bytes == IPBYTES_32;
+	}
+	return n;
+}
+
+static u32 count_middle(void)
+{
+	return count_pairs(P_FUP, P_CYC) + count_pairs(P_FUP, P_MTC);
+}
+
+static u32 count_cbr(void)
+{
+	u32 n = 0;
+
+	for (u32 i = 1; trace_find(P_CBR, i); i++)
+		n += trace_find(P_CBR, i)->val != trace_find(P_CBR, i - 1)->val;
+	return n;
+}
+
+static const struct {
+	const char *name;
+	u32 (*count)(void);
+} manners[] = {
+	{ "pad", count_pad },		{ "mnt", count_mnt },
+	{ "psb", count_psb },		{ "tnt", count_tnt },
+	{ "cyc", count_cyc },		{ "mtc", count_mtc },
+	{ "ip", count_ip },		{ "psb-ip", count_psb_ip },
+	{ "middle", count_middle },	{ "cbr", count_cbr },
+};
+
+static void check(const char *name, u32 found)
+{
+	bool on = cmdline_is("rude", name) || cmdline_is("rude", "all");
+
+	ok(on ? found > 0 : found == 0, "rude: %s: %s (%u)", name, on ? "is there" : "is not there",
+	   found);
+}
+
+void test_rude(void)
+{
+	u64 time = CTL_TSCEN | (has(CAP_MTC) ? CTL_MTCEN : 0);
+	u64 cyc = has(CAP_PSBCYC) ? CTL_CYCEN : 0;
+	u32 found[ARRAY_SIZE(manners)] = { 0 };
+
+	if (!cmdline_get("rude") && !cmdline_num("icount", 0))
+		return;		/* a host that is slow makes the clock jump */
+	for (u32 run = 0; run < 3; run++) {
+		bool parsed;
+
+		snip_arg[0] = ROUNDS;
+		if (run == 0) {
+			parsed = snippet_run(timing_blocks, CTL_TRACE_OS | time | cyc);
+		} else if (run == 1) {
+			gate_set(INT_VECTOR, far_iret, 0);
+			parsed = snippet_run(far_int_loop, CTL_TRACE_OS | time | cyc);
+			gate_default(INT_VECTOR);
+		} else {
+			pt_output_setup();
+			snip_arg[0] = MSR_RTIT_CTL;
+			snip_arg[1] = CTL_TRACE_OS | pt_output_ctl() | cyc;
+			snip_arg[2] = snip_arg[1] & ~CTL_TRACEEN;
+			snip_arg[3] = ROUNDS;
+			perf_loop();
+			parsed = trace_collect();
+		}
+		ok(parsed, "rude: the trace parses (%u packets)", trace.n);
+		for (u32 i = 0; i < ARRAY_SIZE(manners); i++)
+			found[i] += manners[i].count();
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(manners); i++)
+		check(manners[i].name, found[i]);
+	pt_reset();
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Manners that the SDM permits a processor, and that software must bear, but
+ * that the model shows on request only.  Each is a property; the same seed
+ * makes the same choices for the same sequence of packets.
+ */
+#ifndef TARGET_I386_TCG_PERFMON_PT_RUDE_H
+#define TARGET_I386_TCG_PERFMON_PT_RUDE_H
+
+/**
+ * enum pt_rude - bit numbers in PTConfig::rude
+ * @PT_RUDE_PAD: PAD between any two packets (SDM 33.4.2.20)
+ * @PT_RUDE_MNT: MNT, too (33.4.2.19)
+ * @PT_RUDE_PSB: more PSB+ than the period asks for (33.4.2.17)
+ * @PT_RUDE_TNT: TNT with fewer bits than fit (33.4.2.1)
+ * @PT_RUDE_CYC: CYC with no packet that it belongs to (33.4.2.14)
+ * @PT_RUDE_MTC: MTC that is lost (33.4.2.12)
+ * @PT_RUDE_IP: IPs that are compressed less than could be, or by 48 bits
+ *              without sign extension (33.4.2.2)
+ * @PT_RUDE_PSB_IP: the FUP of PSB+ is compressed, against zero (33.3.7)
+ * @PT_RUDE_MIDDLE: MTC and CYC between FUP and TIP, in PSB+, and between OVF
+ *                  and FUP (33.3.7, 33.4.1)
+ * @PT_RUDE_CBR: the frequency changes: CBR, and cycles that are no TSC ticks
+ *               (33.4.2.10)
+ */
+enum pt_rude {
+    PT_RUDE_PAD,
+    PT_RUDE_MNT,
+    PT_RUDE_PSB,
+    PT_RUDE_TNT,
+    PT_RUDE_CYC,
+    PT_RUDE_MTC,
+    PT_RUDE_IP,
+    PT_RUDE_PSB_IP,
+    PT_RUDE_MIDDLE,
+    PT_RUDE_CBR,
+};
+
+#define PT_RUDE_PROPERTY(name, bit)                                         \
+    DEFINE_PROP_BIT64("x-pt-rude-" name, X86CPU, pt.rude, bit, false)
+
+#define PT_RUDE_PROPERTIES                                                  \
+    DEFINE_PROP_UINT64("x-pt-seed", X86CPU, pt.seed, 1),                    \
+    PT_RUDE_PROPERTY("pad", PT_RUDE_PAD),                                   \
+    PT_RUDE_PROPERTY("mnt", PT_RUDE_MNT),                                   \
+    PT_RUDE_PROPERTY("psb", PT_RUDE_PSB),                                   \
+    PT_RUDE_PROPERTY("tnt", PT_RUDE_TNT),                                   \
+    PT_RUDE_PROPERTY("cyc", PT_RUDE_CYC),                                   \
+    PT_RUDE_PROPERTY("mtc", PT_RUDE_MTC),                                   \
+    PT_RUDE_PROPERTY("ip", PT_RUDE_IP),                                     \
+    PT_RUDE_PROPERTY("psb-ip", PT_RUDE_PSB_IP),                             \
+    PT_RUDE_PROPERTY("middle", PT_RUDE_MIDDLE),                             \
+    PT_RUDE_PROPERTY("cbr", PT_RUDE_CBR)
+
+#endif
