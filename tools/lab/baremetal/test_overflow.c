@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Forced overflows ("ovf=N" on the command line: one about every N bytes). */
+#include "overflow.h"
 #include "region.h"
 
 snippet_fn near_nested, filter_hop, far_int_loop;
@@ -8,7 +9,7 @@ extern const u8 snip_bulk_on[], snip_bulk_off[], near_nested_outer[], near_neste
 	filter_hop_stop[], filter_hop_stop_end[],
 	far_int_loop_on[], far_int_loop_off[], far_iret[];
 
-#define ROUNDS	3000
+#define ROUNDS	OVERFLOW_ROUNDS
 #define INT_VECTOR	0x70
 /* Enough for a branch to be lost and not to be, at any place of an overflow. */
 #define STOP_ROUNDS	64
@@ -206,6 +207,7 @@ void test_overflow(void)
 	check_resumptions();
 	check_returns();
 	check_far();
+	check_overflow_kinds();
 	if (has(CAP_PSBCYC))
 		check_cycles();
 	if (caps.ranges) {

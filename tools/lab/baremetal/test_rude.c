@@ -4,9 +4,15 @@
  * none where it was not asked for. That the control flow is right with them the
  * other subjects tell.
  */
-#include "pt.h"
+#include "region.h"
 
 #define ROUNDS	2000
+
+#define TABLE	WINDOW
+#define FIRST	(WINDOW + 0x10000)
+#define LISTED	(WINDOW + 0x20000)
+#define CHANGED	(WINDOW + 0x30000)
+#define TOPA_SIZE_64K	4
 
 snippet_fn timing_blocks, perf_loop, far_int_loop;
 extern const u8 far_iret[];
@@ -124,15 +130,59 @@ static u32 count_cbr(void)
 	return n;
 }
 
+/* TIPs that wait for the TNT before them come in a row: in snip_bulk a TNT follows each. */
+static u32 count_defer(void)
+{
+	return count_pairs(P_TIP, P_TIP);
+}
+
+static void __attribute__((noinline)) nothing(void)
+{
+	asm volatile("");
+}
+
+/* Is the entry used that the table had when TraceEn was set, or the one that it has now? */
+static u32 old_entry_used(void)
+{
+	void (*volatile call)(void) = nothing;
+	bool listed, changed;
+
+	window_init();
+	topa_write(TABLE, 0, topa_entry(FIRST, TOPA_SIZE_4K, 0));
+	topa_write(TABLE, 1, topa_entry(LISTED, TOPA_SIZE_64K, 0));
+	topa_write(TABLE, 2, TABLE | TOPA_END);
+	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE);
+	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	wrmsr(MSR_RTIT_CTL, CTL_TRACE_OS | CTL_TOPA);
+	topa_write(TABLE, 1, topa_entry(CHANGED, TOPA_SIZE_64K, 0));
+	for (u32 i = 0; i < ROUNDS; i++)
+		call();
+	wrmsr(MSR_RTIT_CTL, 0);
+	listed = !all_poison(LISTED, TOPA_SIZE_BYTES(TOPA_SIZE_64K));
+	changed = !all_poison(CHANGED, TOPA_SIZE_BYTES(TOPA_SIZE_64K));
+	ok(listed != changed, "rude: topa: the second region is the old or the new one");
+	return listed;
+}
+
+/* The runs of test_rude() */
+enum run { RUN_BLOCKS, RUN_INT, RUN_BULK, RUN_LOOP, RUNS };
+
 static const struct {
 	const char *name;
 	u32 (*count)(void);
+	enum run first, last;	/* the runs that show it */
 } manners[] = {
-	{ "pad", count_pad },		{ "mnt", count_mnt },
-	{ "psb", count_psb },		{ "tnt", count_tnt },
-	{ "cyc", count_cyc },		{ "mtc", count_mtc },
-	{ "ip", count_ip },		{ "psb-ip", count_psb_ip },
-	{ "middle", count_middle },	{ "cbr", count_cbr },
+	{ "pad", count_pad, RUN_BLOCKS, RUN_LOOP },
+	{ "mnt", count_mnt, RUN_BLOCKS, RUN_LOOP },
+	{ "psb", count_psb, RUN_BLOCKS, RUN_LOOP },
+	{ "tnt", count_tnt, RUN_BLOCKS, RUN_LOOP },
+	{ "cyc", count_cyc, RUN_BLOCKS, RUN_LOOP },
+	{ "mtc", count_mtc, RUN_BLOCKS, RUN_LOOP },
+	{ "ip", count_ip, RUN_BLOCKS, RUN_LOOP },
+	{ "psb-ip", count_psb_ip, RUN_BLOCKS, RUN_LOOP },
+	{ "middle", count_middle, RUN_BLOCKS, RUN_LOOP },
+	{ "cbr", count_cbr, RUN_BLOCKS, RUN_LOOP },
+	{ "defer", count_defer, RUN_BULK, RUN_BULK },
 };
 
 static void check(const char *name, u32 found)
@@ -143,38 +193,48 @@ static void check(const char *name, u32 found)
 	   found);
 }
 
-void test_rude(void)
+static bool run_one(enum run run)
 {
 	u64 time = CTL_TSCEN | (has(CAP_MTC) ? CTL_MTCEN : 0);
 	u64 cyc = has(CAP_PSBCYC) ? CTL_CYCEN : 0;
+	bool parsed;
+
+	snip_arg[0] = ROUNDS;
+	switch (run) {
+	case RUN_BLOCKS:
+		return snippet_run(timing_blocks, CTL_TRACE_OS | time | cyc);
+	case RUN_INT:
+		gate_set(INT_VECTOR, far_iret, 0);
+		parsed = snippet_run(far_int_loop, CTL_TRACE_OS | time | cyc);
+		gate_default(INT_VECTOR);
+		return parsed;
+	case RUN_BULK:
+		return snippet_run(snip_bulk, CTL_TRACE_OS);
+	default:
+		pt_output_setup();
+		snip_arg[0] = MSR_RTIT_CTL;
+		snip_arg[1] = CTL_TRACE_OS | pt_output_ctl() | cyc;
+		snip_arg[2] = snip_arg[1] & ~CTL_TRACEEN;
+		snip_arg[3] = ROUNDS;
+		perf_loop();
+		return trace_collect();
+	}
+}
+
+void test_rude(void)
+{
 	u32 found[ARRAY_SIZE(manners)] = { 0 };
 
 	if (!cmdline_get("rude") && !cmdline_num("icount", 0))
 		return;		/* a host that is slow makes the clock jump */
-	for (u32 run = 0; run < 3; run++) {
-		bool parsed;
-
-		snip_arg[0] = ROUNDS;
-		if (run == 0) {
-			parsed = snippet_run(timing_blocks, CTL_TRACE_OS | time | cyc);
-		} else if (run == 1) {
-			gate_set(INT_VECTOR, far_iret, 0);
-			parsed = snippet_run(far_int_loop, CTL_TRACE_OS | time | cyc);
-			gate_default(INT_VECTOR);
-		} else {
-			pt_output_setup();
-			snip_arg[0] = MSR_RTIT_CTL;
-			snip_arg[1] = CTL_TRACE_OS | pt_output_ctl() | cyc;
-			snip_arg[2] = snip_arg[1] & ~CTL_TRACEEN;
-			snip_arg[3] = ROUNDS;
-			perf_loop();
-			parsed = trace_collect();
-		}
-		ok(parsed, "rude: the trace parses (%u packets)", trace.n);
+	for (enum run run = 0; run < RUNS; run++) {
+		ok(run_one(run), "rude: the trace parses (%u packets)", trace.n);
 		for (u32 i = 0; i < ARRAY_SIZE(manners); i++)
-			found[i] += manners[i].count();
+			if (run >= manners[i].first && run <= manners[i].last)
+				found[i] += manners[i].count();
 	}
 	for (u32 i = 0; i < ARRAY_SIZE(manners); i++)
 		check(manners[i].name, found[i]);
+	check("topa", old_entry_used());
 	pt_reset();
 }

@@ -116,6 +116,9 @@ static void test_return(void)
 		     E_TIP(user_return_back), E_FUP(user_return_back), E_PGD_NOIP);
 
 	run(user_return, USER_VECTOR, user_return_handler, CTL_BOTH);
+	/* After a PSB, which a rude processor may put between, the call is forgotten. */
+	if (trace_count(P_PSB) > 1)
+		return;
 	EXPECT_TRACE("user: OS and User: a RET after a system call is compressed",
 		     E_PGE(user_return_on), E_TIP(user_return_start), E_TIP(user_return_entry),
 		     E_TIP(user_return_after), E_TNT("T"), E_FUP(user_return_back),

@@ -27,7 +27,8 @@ CAPABILITIES = {
 RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")
 MAX_RANGES = 4
 # What the SDM permits a processor and software must bear, off unless named.
-MANNERS = ("pad", "mnt", "psb", "tnt", "cyc", "mtc", "ip", "psb-ip", "middle", "cbr")
+MANNERS = ("pad", "mnt", "psb", "tnt", "cyc", "mtc", "ip", "psb-ip", "middle", "cbr", "defer",
+           "topa")
 RUDE = "rude"
 
 

@@ -120,8 +120,8 @@ void pt_sleep_time(CPUX86State *env);
 void pt_time_resume(CPUX86State *env);
 /* Sees to it that timing packets come where nothing else happens. */
 void pt_tick_arm(CPUX86State *env);
-/* It wakes: TSC, TMA, CBR. */
-void pt_wake_time(CPUX86State *env);
+/* It wakes, to execute at @ip: TSC, TMA, CBR. */
+void pt_wake_time(CPUX86State *env, uint64_t ip);
 
 /* pt_stream.c */
 
@@ -155,7 +155,7 @@ void pt_flush_older(CPUX86State *env, uint64_t ip);
 void pt_event_begin(CPUX86State *env, uint64_t ip);
 /* The overflow in progress ends, if there is one; execution is at @ip. */
 void pt_overflow_resolve(CPUX86State *env, uint64_t ip);
-/* An event comes.  True: its packets are lost in an overflow. */
+/* An event comes.  True: its packets are lost in an overflow, or begin one. */
 bool pt_lost(CPUX86State *env);
 /* The enables are those after an event that was lost, execution is at @ip. */
 void pt_lost_end(CPUX86State *env, uint64_t ip);
@@ -164,6 +164,14 @@ void pt_lost_end(CPUX86State *env, uint64_t ip);
  * recorded; false: it is lost in an overflow.
  */
 bool pt_attention(CPUX86State *env, uint64_t ip);
+
+/* The branches that no packet has told yet are lost. */
+static inline void pt_forget_branches(PTState *pt)
+{
+    pt->tnt = 0;
+    pt->tnt_count = 0;
+    pt->deferred_count = 0;
+}
 
 static inline void pt_tnt(CPUX86State *env, bool taken)
 {

@@ -26,6 +26,13 @@ bool perfmon_has_ptwrite(CPUX86State *env)
     return pt_present(env) && pt_config(env)->ptwrite;
 }
 
+/* The FUP of the event whose packet came before. */
+static void pt_emit_event_ip(CPUX86State *env, uint64_t ip)
+{
+    pt_timing_middle(env);
+    pt_emit_fup(env, ip);
+}
+
 void helper_perfmon_ptwrite(CPUX86State *env, target_ulong from, uint64_t val,
                             uint32_t bytes)
 {
@@ -36,13 +43,17 @@ void helper_perfmon_ptwrite(CPUX86State *env, target_ulong from, uint64_t val,
     uint64_t ip = pt_ip(env, from);
 
     if (!pt->trigger_en || !pt->context_en || !pt->filter_en ||
-        !(ctl & RTIT_CTL_PTW_EN) || pt_lost(env)) {
+        !(ctl & RTIT_CTL_PTW_EN)) {
+        return;
+    }
+    pt_lost_end(env, ip);
+    if (pt_lost(env)) {
         return;
     }
     pt_event_begin(env, ip);
     pt_emit(env, packet, pt_packet_ptw(packet, val, bytes, fup));
     if (fup) {
-        pt_emit_fup(env, ip);
+        pt_emit_event_ip(env, ip);
     }
 }
 
@@ -51,12 +62,15 @@ void helper_perfmon_iflag(CPUX86State *env, target_ulong eip)
     PTState *pt = &env->pt;
     uint64_t ip = pt_ip(env, eip);
 
-    if (pt->packet_en && env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN &&
-        pt_mode_news(env) && !pt_lost(env)) {
+    if (!pt->packet_en || !(env->msr_rtit_ctrl & RTIT_CTL_EVENT_EN) ||
+        !pt_mode_news(env)) {
+        return;
+    }
+    if (!pt_lost(env)) {
         /* A PSB+ would tell the new flag as if it had always been so. */
         pt_flush_older(env, ip);
         pt_emit_mode(env);
-        pt_emit_fup(env, ip);
+        pt_emit_event_ip(env, ip);
     }
 }
 
@@ -73,7 +87,7 @@ static void pt_event_iret(CPUX86State *env, uint64_t from, bool leaves)
 {
     pt_emit_cfe(env, PT_CFE_IRET, 0, leaves);
     if (leaves) {
-        pt_emit_fup(env, from);
+        pt_emit_event_ip(env, from);
     }
 }
 
@@ -89,7 +103,7 @@ static void pt_event_async(CPUX86State *env, enum pt_cfe type, uint64_t from,
 
     pt_emit_cfe(env, type, vector, fup);
     if (fup) {
-        pt_emit_fup(env, from);
+        pt_emit_event_ip(env, from);
     }
 }
 
@@ -162,7 +176,7 @@ static void pt_sleep(CPUX86State *env, uint64_t ip, uint8_t state,
     pt_emit(env, packet, pt_packet_pwre(packet, false, state, substate));
     pt_emit(env, packet, pt_packet_exstop(packet, pt->context_en));
     if (pt->context_en) {
-        pt_emit_fup(env, ip);
+        pt_emit_event_ip(env, ip);
     }
     pt->power = true;
     pt->cstate = state;
@@ -183,7 +197,7 @@ static bool pt_wait(CPUX86State *env, uint64_t ip, bool sleeps)
     }
     pt_overflow_resolve(env, ip);
     pt_sleep_time(env);
-    return env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN;
+    return env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN && !pt_lost(env);
 }
 
 void perfmon_hlt_slow(CPUX86State *env, unsigned len)
@@ -222,6 +236,7 @@ void perfmon_wake_slow(CPUX86State *env)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
+    uint64_t ip = pt_ip(env, env->eip);
 
     pmu_wake(env);
     if (!pt->asleep) {
@@ -229,8 +244,8 @@ void perfmon_wake_slow(CPUX86State *env)
     }
     /* What is older has the time of before the sleep. */
     pt_flush_tnt(env);
-    pt_wake_time(env);
-    pt_event_begin(env, pt_ip(env, env->eip));
+    pt_wake_time(env, ip);
+    pt_event_begin(env, ip);
     if (pt->power) {
         pt->power = false;
         pt_emit(env, packet, pt_packet_pwrx(packet, pt->cstate, pt->cstate,

@@ -99,8 +99,7 @@ void pt_trigger_off(CPUX86State *env)
     PTState *pt = &env->pt;
 
     pt->trigger_en = false;
-    pt->tnt = 0;
-    pt->tnt_count = 0;
+    pt_forget_branches(pt);
     pt->ovf_lost = 0;
     pt_set_enables(env, pt->context_en, pt->filter_en);
     perfmon_update_flags(env);

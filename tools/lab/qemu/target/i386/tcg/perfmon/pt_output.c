@@ -77,11 +77,8 @@ static void pt_topa_set_index(CPUX86State *env, uint64_t index)
         (index << RTIT_MASK_TABLE_SHIFT & RTIT_MASK_TABLE);
 }
 
-static bool pt_topa_read(CPUX86State *env, uint64_t *entry)
+static bool pt_topa_fetch(CPUX86State *env, uint64_t addr, uint64_t *entry)
 {
-    uint64_t addr = env->msr_rtit_output_base +
-                    pt_topa_index(env) * sizeof(*entry);
-
     if (pt_ram_bytes(env, addr, sizeof(*entry)) < sizeof(*entry) ||
         address_space_read(env_cpu(env)->as, addr, pt_attrs, entry,
                            sizeof(*entry)) != MEMTX_OK) {
@@ -89,6 +86,44 @@ static bool pt_topa_read(CPUX86State *env, uint64_t *entry)
     }
     *entry = le64_to_cpu(*entry);
     return true;
+}
+
+/* Where the entry is that the MSRs select. */
+static uint64_t pt_topa_addr(CPUX86State *env)
+{
+    return env->msr_rtit_output_base + pt_topa_index(env) * sizeof(uint64_t);
+}
+
+/* Reads ahead, from the entry that the MSRs select to the end of the table. */
+static void pt_topa_fill_cache(CPUX86State *env)
+{
+    PTOutput *out = &env->pt.out;
+    bool end = false;
+
+    out->cache_addr = pt_topa_addr(env);
+    while (!end && out->cached < PT_TOPA_CACHE) {
+        uint64_t *entry = &out->cache[out->cached];
+        uint64_t addr = out->cache_addr + out->cached * sizeof(*entry);
+
+        if (!pt_topa_fetch(env, addr, entry)) {
+            break;
+        }
+        end = *entry & TOPA_END;
+        out->cached++;
+    }
+}
+
+static bool pt_topa_read(CPUX86State *env, uint64_t *entry)
+{
+    const PTOutput *out = &env->pt.out;
+    uint64_t addr = pt_topa_addr(env);
+    uint64_t n = (addr - out->cache_addr) / sizeof(*entry);
+
+    if (addr >= out->cache_addr && n < out->cached) {
+        *entry = out->cache[n];
+        return true;
+    }
+    return pt_topa_fetch(env, addr, entry);
 }
 
 static uint64_t pt_topa_size(uint64_t entry)
@@ -181,7 +216,11 @@ bool pt_output_open(CPUX86State *env)
 
     out->staged = 0;
     out->size = 0;
+    out->cached = 0;
     out->offset = env->msr_rtit_output_mask >> RTIT_MASK_OFFSET_SHIFT;
+    if (pt_use_topa(env) && pt_config(env)->rude & BIT_ULL(PT_RUDE_TOPA)) {
+        pt_topa_fill_cache(env);
+    }
     if (!(pt_use_topa(env) ? pt_topa_load(env) : pt_single_load(env)) ||
         out->offset >= out->size) {
         pt_output_error(env);

@@ -39,7 +39,8 @@ void pt_rude_between(CPUX86State *env)
     if (pt_rude(env, PT_RUDE_PAD, PT_RUDE_PADS)) {
         pt_output(env, pads, 1 + pt_rude_random(env, PT_RUDE_PAD_MAX));
     }
-    if (pt_rude(env, PT_RUDE_MNT, PT_RUDE_MNTS)) {
+    /* No packet but PAD comes between a TNT and the TIPs that waited for it. */
+    if (!env->pt.deferred_count && pt_rude(env, PT_RUDE_MNT, PT_RUDE_MNTS)) {
         pt_output(env, packet, pt_packet_mnt(packet, env->pt.random));
     }
 }

@@ -18,10 +18,14 @@
  * @PT_RUDE_IP: IPs that are compressed less than could be, or by 48 bits
  *              without sign extension (33.4.2.2)
  * @PT_RUDE_PSB_IP: the FUP of PSB+ is compressed, against zero (33.3.7)
- * @PT_RUDE_MIDDLE: MTC and CYC between FUP and TIP, in PSB+, and between OVF
- *                  and FUP (33.3.7, 33.4.1)
+ * @PT_RUDE_MIDDLE: MTC and CYC in PSB+ and between the packets of one event:
+ *                  FUP and TIP, OVF and FUP, PTW, CFE, MODE or EXSTOP and FUP
+ *                  (33.3.7, 33.4.1)
  * @PT_RUDE_CBR: the frequency changes: CBR, and cycles that are no TSC ticks
  *               (33.4.2.10)
+ * @PT_RUDE_DEFER: TIPs that come behind the TNT of later branches (33.4.2.3)
+ * @PT_RUDE_TOPA: the entries of ToPA are read when TraceEn is set, and those
+ *                that software changes later are not seen (33.2.7.2)
  */
 enum pt_rude {
     PT_RUDE_PAD,
@@ -34,6 +38,8 @@ enum pt_rude {
     PT_RUDE_PSB_IP,
     PT_RUDE_MIDDLE,
     PT_RUDE_CBR,
+    PT_RUDE_DEFER,
+    PT_RUDE_TOPA,
 };
 
 #define PT_RUDE_PROPERTY(name, bit)                                         \
@@ -50,6 +56,8 @@ enum pt_rude {
     PT_RUDE_PROPERTY("ip", PT_RUDE_IP),                                     \
     PT_RUDE_PROPERTY("psb-ip", PT_RUDE_PSB_IP),                             \
     PT_RUDE_PROPERTY("middle", PT_RUDE_MIDDLE),                             \
-    PT_RUDE_PROPERTY("cbr", PT_RUDE_CBR)
+    PT_RUDE_PROPERTY("cbr", PT_RUDE_CBR),                                   \
+    PT_RUDE_PROPERTY("defer", PT_RUDE_DEFER),                               \
+    PT_RUDE_PROPERTY("topa", PT_RUDE_TOPA)
 
 #endif

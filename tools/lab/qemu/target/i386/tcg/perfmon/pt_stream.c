@@ -20,6 +20,8 @@
 #define PT_RUDE_PSBS            32
 /* and TNTs for a CYC that belongs to nothing */
 #define PT_RUDE_CYCS            4
+/* One forced overflow in so many has a PSB+ for itself, to end in its middle */
+#define PT_OVF_IN_PSB           4
 /* PSB period of PSBFreq 0 */
 #define PT_PSB_UNIT             2048
 
@@ -28,10 +30,17 @@ uint64_t pt_ip(CPUX86State *env, target_ulong eip)
     return pt_config(env)->lip ? eip + perfmon_from(env).cs_base : eip;
 }
 
+/* Is an overflow to be forced now? */
+static bool pt_overflow_due(CPUX86State *env)
+{
+    uint64_t every = pt_config(env)->ovf_every;
+
+    return every && env->pt.ovf_bytes >= every;
+}
+
 void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
 {
     PTState *pt = &env->pt;
-    uint64_t every = pt_config(env)->ovf_every;
 
     if (!pt->trigger_en) {
         return;
@@ -46,7 +55,7 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
         pt->psb_due = pt->attention = true;
     }
     pt->ovf_bytes += len;
-    if (every && pt->ovf_bytes >= every) {
+    if (pt_overflow_due(env)) {
         pt->attention = true;
     }
 }
@@ -148,6 +157,18 @@ static uint32_t pt_tnt_limit(CPUX86State *env)
            ? 1 + pt_rude_random(env, limit) : limit;
 }
 
+/* The TIPs that wait for the TNT that was just sent. */
+static void pt_flush_deferred(CPUX86State *env)
+{
+    PTState *pt = &env->pt;
+    uint32_t count = pt->deferred_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        pt_tip(env, pt->deferred[i]);
+    }
+    pt->deferred_count = 0;
+}
+
 void pt_flush_tnt(CPUX86State *env)
 {
     PTState *pt = &env->pt;
@@ -166,6 +187,7 @@ void pt_flush_tnt(CPUX86State *env)
     pt->tnt = 0;
     pt->tnt_count = 0;
     pt->tnt_limit = pt_tnt_limit(env);
+    pt_flush_deferred(env);
 }
 
 void pt_tnt_full(CPUX86State *env)
@@ -180,11 +202,11 @@ void pt_tnt_full(CPUX86State *env)
     }
 }
 
-void pt_emit_psb(CPUX86State *env, uint64_t ip)
+/* The packets of PSB+ that do not depend on what is traced. */
+static void pt_begin_psb(CPUX86State *env)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
-    uint8_t mode = pt->mode;
     uint64_t now = pt_now(env);
 
     pt->psb_due = false;
@@ -199,6 +221,15 @@ void pt_emit_psb(CPUX86State *env, uint64_t ip)
     pt_emit(env, packet, pt_packet_psb(packet));
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
+}
+
+void pt_emit_psb(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+    uint8_t packet[PT_PACKET_MAX];
+    uint8_t mode = pt->mode;
+
+    pt_begin_psb(env);
     pt_timing_middle(env);
     if (pt->context_en) {
         /* As with the mode: a transfer's own PIP comes behind its FUP. */
@@ -230,28 +261,20 @@ static void pt_overflow_begin(CPUX86State *env)
 {
     PTState *pt = &env->pt;
 
-    pt->tnt = 0;
-    pt->tnt_count = 0;
+    pt_forget_branches(pt);
     pt->ret_count = 0;
     /* Not always as many, or a loop would meet each end at the same place. */
     pt->ovf_lost = 1 + pt->packets % (PT_OVF_LOST / 2);
     pt->ovf_bytes = 0;
-}
-
-/* Has a packet been lost that told of the mode or the address space? */
-static bool pt_overflow_stale(CPUX86State *env)
-{
-    const PTState *pt = &env->pt;
-
-    return (pt->packet_en && pt_mode_news(env)) ||
-           (pt->context_en && env->msr_rtit_ctrl & RTIT_CTL_OS &&
-            pt->cr3 != env->cr[3]);
+    pt->ovf_count++;
+    pt->attention = true;
 }
 
 static void pt_overflow_end(CPUX86State *env, uint64_t ip)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
+    bool moved = pt->context_en && pt->cr3 != env->cr[3];
 
     pt->ovf_lost = 0;
     pt->attention = pt->psb_due;
@@ -261,14 +284,18 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
     pt_time_resume(env);
     /* The decoder does not know the IPs that were lost. */
     pt->last_ip_valid = false;
-    if (pt_overflow_stale(env)) {
-        pt->mode = PT_MODE_UNKNOWN;
-        pt->cr3 = env->cr[3];
-        pt_emit_psb(env, ip);
-    }
     pt_timing_middle(env);
-    if (pt->packet_en) {
+    if (pt->packet_en && !moved && !pt_mode_news(env)) {
         pt_emit_fup(env, ip);
+        return;
+    }
+    /* News before the IP: as if the overflow had ended with PacketEn = 0. */
+    if (moved) {
+        pt_emit_pip(env);
+    }
+    if (pt->packet_en) {
+        pt_emit_mode(env);
+        pt_emit_ip(env, PT_TIP_PGE, ip);
     }
 }
 
@@ -284,7 +311,10 @@ bool pt_lost(CPUX86State *env)
     PTState *pt = &env->pt;
 
     if (!pt->ovf_lost) {
-        return false;
+        if (!pt_overflow_due(env)) {
+            return false;
+        }
+        pt_overflow_begin(env);
     }
     pt->ovf_lost++;
     return true;
@@ -312,16 +342,29 @@ void pt_event_begin(CPUX86State *env, uint64_t ip)
     }
 }
 
+/* The beginning of a PSB+ that an overflow ends, without PSBEND (SDM 33.3.7). */
+static void pt_psb_cut(CPUX86State *env)
+{
+    uint8_t mode = env->pt.mode;
+
+    pt_begin_psb(env);
+    /* The reader knows it still from before. */
+    env->pt.mode = mode;
+}
+
 bool pt_attention(CPUX86State *env, uint64_t ip)
 {
     PTState *pt = &env->pt;
-    uint64_t every = pt_config(env)->ovf_every;
 
     if (pt->ovf_lost && pt->ovf_lost <= PT_OVF_LOST) {
         pt->ovf_lost++;
         return false;
     }
-    if (!pt->ovf_lost && every && pt->ovf_bytes >= every) {
+    if (!pt->ovf_lost && pt_overflow_due(env)) {
+        if (pt->psb_due || !(pt->ovf_count % PT_OVF_IN_PSB)) {
+            pt_flush_older(env, ip);
+            pt_psb_cut(env);
+        }
         pt_overflow_begin(env);
         return false;
     }
@@ -342,8 +385,7 @@ void pt_stream_start(CPUX86State *env)
     PTState *pt = &env->pt;
 
     pt->attention = pt->psb_due = false;
-    pt->tnt = 0;
-    pt->tnt_count = 0;
+    pt_forget_branches(pt);
     pt->tnt_limit = pt_tnt_limit(env);
     pt->last_ip_valid = false;
     pt->mode = PT_MODE_UNKNOWN;

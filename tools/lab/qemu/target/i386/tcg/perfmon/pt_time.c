@@ -18,6 +18,8 @@
 /* MTCs for one that a rude processor loses, and times for another frequency */
 #define PT_RUDE_MTCS            8
 #define PT_RUDE_CBRS            256
+/* MTCs in the middle of an event's packets, at most */
+#define PT_RUDE_MIDDLE_MTCS     4
 /*
  * A longer time without MTC is the host's doing: it had no time for this vCPU.
  * That is told as sleep is, by TSC and TMA.  Unit: crystal ticks.
@@ -120,27 +122,45 @@ static void pt_change_ratio(CPUX86State *env, uint64_t now)
     pt_emit_cbr(env);
 }
 
+/* The timing packets that come before any other packet made at @now. */
+static void pt_timing_at(CPUX86State *env, uint64_t now)
+{
+    if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) {
+        pt_emit_mtc(env, now);
+    }
+    pt_emit_cyc(env, now);
+    if (pt_rude(env, PT_RUDE_CBR, PT_RUDE_CBRS)) {
+        pt_change_ratio(env, now);
+    }
+}
+
+static bool pt_has_timing(CPUX86State *env)
+{
+    return env->msr_rtit_ctrl & (RTIT_CTL_MTC_EN | RTIT_CTL_CYC_EN);
+}
+
 void pt_timing_middle(CPUX86State *env)
 {
-    if (pt_rude(env, PT_RUDE_MIDDLE, 2)) {
-        pt_timing(env);
+    uint64_t now;
+
+    if (!pt_has_timing(env) || !pt_rude(env, PT_RUDE_MIDDLE, 2)) {
+        return;
+    }
+    /*
+     * The packets of an event take no time in which many MTCs come due: if
+     * they do, the host ran something else meanwhile.
+     */
+    now = pt_now(env);
+    if (!(env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) ||
+        pt_mtc_count(env, now) - env->pt.mtc_last <= PT_RUDE_MIDDLE_MTCS) {
+        pt_timing_at(env, now);
     }
 }
 
 void pt_timing(CPUX86State *env)
 {
-    uint64_t ctl = env->msr_rtit_ctrl;
-    uint64_t now;
-
-    if (ctl & (RTIT_CTL_MTC_EN | RTIT_CTL_CYC_EN)) {
-        now = pt_now(env);
-        if (ctl & RTIT_CTL_MTC_EN) {
-            pt_emit_mtc(env, now);
-        }
-        pt_emit_cyc(env, now);
-        if (pt_rude(env, PT_RUDE_CBR, PT_RUDE_CBRS)) {
-            pt_change_ratio(env, now);
-        }
+    if (pt_has_timing(env)) {
+        pt_timing_at(env, pt_now(env));
     }
 }
 
@@ -170,13 +190,16 @@ static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
 {
     CPUX86State *env = cpu_env(cs);
     PTState *pt = &env->pt;
+    uint64_t ip = pt_ip(env, env->eip);
 
-    if (pt_ticks(env)) {
-        pt_overflow_resolve(env, pt_ip(env, env->eip));
+    /* Out of context an overflow begins with one tick and ends with the next. */
+    if (pt_ticks(env) &&
+        (pt->context_en || pt->ovf_lost || !pt_lost(env))) {
+        pt_overflow_resolve(env, ip);
         pt_flush_tnt(env);
         pt_emit_mtc(env, pt_now(env));
         if (pt->psb_due) {
-            pt_emit_psb(env, pt_ip(env, env->eip));
+            pt_emit_psb(env, ip);
         }
     }
     pt_tick_arm(env);
@@ -201,7 +224,7 @@ void pt_sleep_time(CPUX86State *env)
     env->pt.sleep_tsc = pt_now(env);
 }
 
-void pt_wake_time(CPUX86State *env)
+void pt_wake_time(CPUX86State *env, uint64_t ip)
 {
     PTState *pt = &env->pt;
     uint64_t now = pt_now(env);
@@ -210,6 +233,7 @@ void pt_wake_time(CPUX86State *env)
     if (pt->cyc_base != PT_CYC_FROM_NOW) {
         pt->cyc_base += now - pt->sleep_tsc;
     }
+    pt_overflow_resolve(env, ip);
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
     pt_tick_arm(env);

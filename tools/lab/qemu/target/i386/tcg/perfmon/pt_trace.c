@@ -67,6 +67,25 @@ static bool pt_compresses(CPUX86State *env)
     return env->pt.tnt_en && !(env->msr_rtit_ctrl & RTIT_CTL_DIS_RETC);
 }
 
+/*
+ * An indirect jump or call at @from goes to @to.  A rude processor may keep
+ * the TIP back until the TNT is sent; never that of a RET, which a reader
+ * with TNT bits left would take for a compressed one (SDM 33.4.2.2).
+ */
+static void pt_near_indirect(CPUX86State *env, uint64_t from, uint64_t to)
+{
+    PTState *pt = &env->pt;
+
+    if (pt->tnt_count && pt->deferred_count < PT_DEFERRED_MAX &&
+        !(env->msr_rtit_ctrl & RTIT_CTL_CYC_EN) &&
+        pt_rude(env, PT_RUDE_DEFER, 2)) {
+        pt->deferred[pt->deferred_count++] = to;
+        return;
+    }
+    pt_event_begin(env, from);
+    pt_tip(env, to);
+}
+
 /* A near branch that begins and ends with PacketEn set. */
 static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
                            enum perfmon_branch kind, unsigned len)
@@ -90,8 +109,7 @@ static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
         pt_push_return(pt, from + len);
         /* fall through */
     case PERFMON_JMP_IND:
-        pt_event_begin(env, from);
-        pt_tip(env, to);
+        pt_near_indirect(env, from, to);
         break;
     case PERFMON_RET:
         if (pt_pop_return(pt, to) && pt_compresses(env)) {

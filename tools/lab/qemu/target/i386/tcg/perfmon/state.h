@@ -19,6 +19,9 @@
 #define PT_ADDRS            8
 /* Bytes of packets collected before they are written to guest memory. */
 #define PT_STAGE_SIZE       256
+/* TIPs that wait for the TNT before them, and entries of ToPA read ahead. */
+#define PT_DEFERRED_MAX     8
+#define PT_TOPA_CACHE       16
 
 /**
  * struct PTOutput - where packets go
@@ -29,6 +32,9 @@
  * @offset: of the next byte to write
  * @entry: ToPA entry of the region (flags)
  * @pmi_early: single-entry ToPA raised its PMI for this pass already
+ * @cache: entries that were read when TraceEn was set
+ * @cache_addr: physical address of the first of them
+ * @cached: how many, 0 on a processor that reads entries when it needs them
  */
 typedef struct PTOutput {
     uint8_t stage[PT_STAGE_SIZE];
@@ -38,6 +44,9 @@ typedef struct PTOutput {
     uint64_t offset;
     uint64_t entry;
     bool pmi_early;
+    uint64_t cache[PT_TOPA_CACHE];
+    uint64_t cache_addr;
+    uint32_t cached;
 } PTOutput;
 
 /**
@@ -53,6 +62,8 @@ typedef struct PTOutput {
  * @tnt: TNT bits collected, the oldest in the highest place
  * @tnt_count: how many
  * @tnt_limit: how many make a packet
+ * @deferred: targets of TIPs that come behind the TNT of @tnt
+ * @deferred_count: how many
  * @last_ip: LastIP of IP compression
  * @last_ip_valid: false: the next IP is sent in full
  * @mode: last MODE.Exec sent, PT_MODE_UNKNOWN if none
@@ -76,6 +87,7 @@ typedef struct PTOutput {
  *           its way
  * @ovf_bytes: bytes since the last forced overflow
  * @ovf_lost: branches and events lost in the overflow in progress, 0 if none
+ * @ovf_count: forced overflows so far
  * @packets: TNT and TIP packets sent, for fault injection
  * @random: state of the generator of pt_rude.c
  * @ratio: core clock to bus, as CBR tells it
@@ -94,6 +106,8 @@ typedef struct PTState {
     uint64_t tnt;
     uint32_t tnt_count;
     uint32_t tnt_limit;
+    uint64_t deferred[PT_DEFERRED_MAX];
+    uint32_t deferred_count;
     uint64_t last_ip;
     uint64_t cr3;
     uint64_t ret[PT_RETSTACK_DEPTH];
@@ -113,6 +127,7 @@ typedef struct PTState {
     uint64_t pmi_due;
     uint64_t ovf_bytes;
     uint32_t ovf_lost;
+    uint32_t ovf_count;
     uint64_t packets;
     uint64_t random;
     uint8_t ratio;

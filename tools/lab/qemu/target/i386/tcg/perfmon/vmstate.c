@@ -40,6 +40,8 @@ static bool pt_state_valid(const PTState *pt)
     return pt->tnt_limit <= PT_TNT_LONG_MAX && pt->tnt_count <= pt->tnt_limit &&
            pt->ret_top < PT_RETSTACK_DEPTH &&
            pt->ret_count <= PT_RETSTACK_DEPTH &&
+           pt->deferred_count <= PT_DEFERRED_MAX &&
+           pt->out.cached <= PT_TOPA_CACHE &&
            pt->out.staged <= PT_STAGE_SIZE &&
            (!pt->out.size || pt->out.offset < pt->out.size);
 }
@@ -75,6 +77,8 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(tnt, PTState),
         VMSTATE_UINT32(tnt_count, PTState),
         VMSTATE_UINT32(tnt_limit, PTState),
+        VMSTATE_UINT64_ARRAY(deferred, PTState, PT_DEFERRED_MAX),
+        VMSTATE_UINT32(deferred_count, PTState),
         VMSTATE_UINT64(last_ip, PTState),
         VMSTATE_UINT64(cr3, PTState),
         VMSTATE_UINT64_ARRAY(ret, PTState, PT_RETSTACK_DEPTH),
@@ -94,6 +98,7 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(pmi_due, PTState),
         VMSTATE_UINT64(ovf_bytes, PTState),
         VMSTATE_UINT32(ovf_lost, PTState),
+        VMSTATE_UINT32(ovf_count, PTState),
         VMSTATE_UINT64(packets, PTState),
         VMSTATE_UINT64(random, PTState),
         VMSTATE_UINT8(ratio, PTState),
@@ -102,6 +107,9 @@ static const VMStateDescription vmstate_pt = {
         VMSTATE_UINT64(out.offset, PTState),
         VMSTATE_UINT64(out.entry, PTState),
         VMSTATE_BOOL(out.pmi_early, PTState),
+        VMSTATE_UINT64_ARRAY(out.cache, PTState, PT_TOPA_CACHE),
+        VMSTATE_UINT64(out.cache_addr, PTState),
+        VMSTATE_UINT32(out.cached, PTState),
         /* RAM is saved before the CPU: too late to write it there now. */
         VMSTATE_UINT32(out.staged, PTState),
         VMSTATE_UINT8_ARRAY(out.stage, PTState, PT_STAGE_SIZE),
