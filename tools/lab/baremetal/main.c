@@ -9,6 +9,7 @@
  *   smp=N, smi=1             there are N processors; firmware handles SMIs
  *   seconds=N                how long the processors patch code of each other (default 10)
  *   rude=MANNER              what the processor does that the SDM permits, names in test_rude.c
+ *   erratum=NAME             the erratum that the processor has, names in test_errata.c
  *   lazy=1                   packets stay in the processor until TraceEn is cleared
  *   retnoip=1                a RET that leaves the IP ranges has TIP.PGD without IP
  *   dirty=1                  the MSRs of Intel PT are not zero at power-on
@@ -46,6 +47,7 @@ static const struct {
 	{ "mix", test_mix, true },
 	{ "smp", test_smp, true },
 	{ "rude", test_rude, true },
+	{ "errata", test_errata, true },
 };
 
 static const struct {

@@ -244,6 +244,7 @@ void test_mix(void);
 void test_smp(void);
 void test_patch(void);
 void test_rude(void);
+void test_errata(void);
 void test_perfmon(void);
 void test_lbr(void);
 

@@ -117,7 +117,10 @@ static void test_interrupts(void)
 		     E_TIP(far_irq_back), E_FUP(far_irq_off), E_PGD_NOIP);
 
 	run_with_gate(VECTOR_NMI, far_iret, far_nmi);
-	fup = trace_find(P_FUP, trace_count(P_FUP) - 2);
+	fup = trace.pkt;
+	while (fup < trace.pkt + trace.n && (fup->type != P_FUP || fup->in_psb))
+		fup++;
+	fup = fup < trace.pkt + trace.n ? fup : NULL;
 	ok(fup && fup->val >= (u64)far_nmi_first && fup->val <= (u64)far_nmi_last,
 	   "far: NMI: FUP behind the instruction that asked for it");
 	EXPECT_TRACE("far: NMI: FUP, TIP, and TIP of IRET back to the same place",

@@ -21,6 +21,7 @@ struct options {
 	struct image_options image;
 	const char *input;
 	const char *insns;
+	struct pt_errata errata;
 	uint64_t min_insns;
 	uint64_t max_printed;
 	bool no_loss;
@@ -35,6 +36,7 @@ static const char usage_text[] =
 	"  --min-insns N     fail when fewer than N instructions were decoded\n"
 	"  --no-loss         fail when trace data was lost (overflow, full buffer)\n"
 	"  --cut-packets     print the packets whose end a full area has cut off\n"
+	"  --erratum NAME    the processor has it, as bdm70; may be given repeatedly\n"
 	"  --kcore FILE      kernel text as an ELF core file (default: PERF_DATA/kcore_dir)\n"
 	"  --vdso FILE       what [vdso] holds for 64-bit processes\n"
 	"  --vdso32 FILE     the same for 32-bit processes\n"
@@ -64,6 +66,12 @@ static void add_replacement(struct image_options *image, const char *pair)
 	*array_add(image->replace, image->nr_replace) = pair;
 }
 
+static void add_erratum(struct pt_errata *errata, const char *name)
+{
+	if (!walk_add_erratum(errata, name))
+		die("--erratum: libipt knows nothing of '%s'", name);
+}
+
 static void parse_options(int argc, char **argv, struct options *opt)
 {
 	static const struct option longopts[] = {
@@ -71,6 +79,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		{ "min-insns", required_argument, NULL, 'm' },
 		{ "no-loss", no_argument, NULL, 'l' },
 		{ "cut-packets", no_argument, NULL, 'c' },
+		{ "erratum", required_argument, NULL, 'E' },
 		{ "kcore", required_argument, NULL, 'k' },
 		{ "vdso", required_argument, NULL, 'v' },
 		{ "vdso32", required_argument, NULL, 'w' },
@@ -91,6 +100,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		case 'm': parse_number("min-insns", optarg, &opt->min_insns); break;
 		case 'l': opt->no_loss = true; break;
 		case 'c': opt->show_cut = true; break;
+		case 'E': add_erratum(&opt->errata, optarg); break;
 		case 'k': opt->image.kcore = optarg; break;
 		case 'v': opt->image.vdso64 = optarg; break;
 		case 'w': opt->image.vdso32 = optarg; break;
@@ -207,6 +217,7 @@ int main(int argc, char **argv)
 	walk.img = &img;
 	walk.max_printed = opt.max_printed;
 	walk.show_cut = opt.show_cut;
+	walk.errata = opt.errata;
 	if (opt.insns)
 		walk.insns = open_insns(opt.insns);
 	for (i = 0; i < streams.nr; i++)

@@ -23,6 +23,27 @@ const char *walk_library_limits(void)
 #endif
 }
 
+bool walk_add_erratum(struct pt_errata *errata, const char *name)
+{
+#define ADD_ERRATUM(one) do {			\
+	if (!strcmp(name, #one)) {		\
+		errata->one = 1;		\
+		return true;			\
+	}					\
+} while (0)
+	ADD_ERRATUM(bdm70);
+	ADD_ERRATUM(bdm64);
+	ADD_ERRATUM(skd007);
+	ADD_ERRATUM(skd022);
+	ADD_ERRATUM(skd010);
+	ADD_ERRATUM(skl014);
+	ADD_ERRATUM(apl12);
+	ADD_ERRATUM(apl11);
+	ADD_ERRATUM(skl168);
+#undef ADD_ERRATUM
+	return false;
+}
+
 /* perf's "pt" bit says that the branch bit is meant; without it branch tracing is always on. */
 bool walk_packets_only(const struct pt_info *pt)
 {
@@ -39,6 +60,7 @@ void walk_config(const struct walk *walk, const struct stream *stream, struct pt
 	config->begin = stream->data;
 	config->end = stream->data + stream->size;
 	config->nom_freq = pt->max_nonturbo_ratio;
+	config->errata = walk->errata;
 	if (pt->mtc_bit && (pt->config & pt->mtc_bit) && pt->mtc_freq_bits) {
 		config->mtc_freq = (pt->config & pt->mtc_freq_bits) >>
 				   __builtin_ctzll(pt->mtc_freq_bits);

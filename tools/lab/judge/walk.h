@@ -35,6 +35,8 @@ struct walk {
 	struct walk_stats *stats;
 	/* where the retired instructions go; may be NULL */
 	FILE *insns;
+	/* what libipt has to bear with */
+	struct pt_errata errata;
 	/* print which packets a full area has cut off */
 	bool show_cut;
 	/* how many errors are printed in full */
@@ -45,6 +47,9 @@ struct walk {
 const char *walk_packet_name(unsigned int type);
 /* What the libipt in use cannot read, or NULL. */
 const char *walk_library_limits(void);
+
+/* Adds an erratum by its name; false: libipt does not know it. */
+bool walk_add_erratum(struct pt_errata *errata, const char *name);
 
 /* Branch tracing off or DisTNT: no flow can be reconstructed from such a trace. */
 bool walk_packets_only(const struct pt_info *pt);

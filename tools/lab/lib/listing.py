@@ -54,3 +54,4 @@ def show():
     print(f"  ranges=N  {ptcaps.RANGES[2]}")
     print("  rude, rude=SEED, rude-NAME  what the SDM permits and software must bear: "
           + " ".join(ptcaps.MANNERS))
+    print("  erratum-NAME  errata of named processors: " + " ".join(ptcaps.ERRATA))

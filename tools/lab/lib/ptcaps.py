@@ -30,6 +30,9 @@ MAX_RANGES = 4
 MANNERS = ("pad", "mnt", "psb", "tnt", "cyc", "mtc", "ip", "psb-ip", "middle", "cbr", "defer",
            "topa")
 RUDE = "rude"
+# Errata of named processors, and those of them that show with an overflow.
+ERRATA_OF_OVERFLOW = ("skd007", "skd010", "apl11", "apl12")
+ERRATA = ("bdm70", "skl014", "skl168", "lbr-alone") + ERRATA_OF_OVERFLOW
 
 
 def _capability(word):
@@ -64,6 +67,14 @@ def _rude(word):
     return [f"x-pt-{RUDE}-{one}=on" for one in MANNERS] + [f"x-pt-seed={seed}"]
 
 
+def _erratum(word):
+    name = word.removeprefix("erratum-")
+    if name not in ERRATA:
+        raise LabError(f"unknown erratum '{word}'",
+                       "the known ones are " + " ".join(f"erratum-{one}" for one in ERRATA))
+    return f"x-pt-erratum-{name}=on"
+
+
 def _is_rude(word):
     return word == RUDE or word.startswith((f"{RUDE}=", f"{RUDE}-"))
 
@@ -84,6 +95,8 @@ def cpu_properties(caps):
             properties.append(_ranges(word))
         elif _is_rude(word):
             properties += _rude(word)
+        elif word.startswith("erratum-"):
+            properties.append(_erratum(word))
         else:
             properties.append(_capability(word))
     return properties

@@ -145,6 +145,18 @@ void lbr_far(CPUX86State *env, uint64_t from)
     }
 }
 
+void lbr_trace_ends(CPUX86State *env)
+{
+    LBRState *lbr = &env->lbr;
+
+    if (lbr_suspended(env)) {
+        memset(lbr->from, 0, sizeof(lbr->from));
+        memset(lbr->to, 0, sizeof(lbr->to));
+        memset(lbr->info, 0, sizeof(lbr->info));
+        lbr->tos = 0;
+    }
+}
+
 void lbr_debug_exception(CPUX86State *env)
 {
     env->lbr.debugctl &= ~DEBUGCTL_LBR;
@@ -207,7 +219,7 @@ enum perfmon_access lbr_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
     if (!reg || !lbr_present(env)) {
         return PERFMON_NOT_MINE;
     }
-    *val = *reg;
+    *val = lbr_suspended(env) ? 0 : *reg;
     return PERFMON_OK;
 }
 
@@ -225,8 +237,10 @@ enum perfmon_access lbr_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
         (lbr_is_address(msr) && !perfmon_canonical(env, val))) {
         return PERFMON_GP;
     }
-    *reg = val;
-    perfmon_update_flags(env);
+    if (!lbr_suspended(env)) {
+        *reg = val;
+        perfmon_update_flags(env);
+    }
     return PERFMON_OK;
 }
 

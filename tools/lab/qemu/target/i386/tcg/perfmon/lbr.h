@@ -8,6 +8,7 @@
 #define TARGET_I386_TCG_PERFMON_LBR_H
 
 #include "pmu.h"
+#include "pt_regs.h"
 
 /* IA32_DEBUGCTL */
 #define DEBUGCTL_LBR                    BIT_ULL(0)
@@ -21,12 +22,22 @@ enum perfmon_access lbr_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
 
 /* Whether the CPU was configured to have last branch records. */
 bool lbr_present(CPUX86State *env);
+/* Of a processor that has no LBRs while it traces: does it trace? */
+static inline bool lbr_suspended(CPUX86State *env)
+{
+    return (env_archcpu(env)->pt.errata & BIT_ULL(PT_LBR_ALONE)) &&
+           (env->msr_rtit_ctrl & RTIT_CTL_TRACE_EN);
+}
+
 /* Whether records are being made. */
 static inline bool lbr_enabled(CPUX86State *env)
 {
-    return (env->lbr.debugctl & DEBUGCTL_LBR) &&
+    return (env->lbr.debugctl & DEBUGCTL_LBR) && !lbr_suspended(env) &&
            !(env->msr_global_status & PMU_STATUS_LBR_FRZ);
 }
+
+/* TraceEn is being cleared. */
+void lbr_trace_ends(CPUX86State *env);
 
 /* Mask of enum pmu_mode whose near branches may be recorded. */
 uint32_t lbr_modes(CPUX86State *env);

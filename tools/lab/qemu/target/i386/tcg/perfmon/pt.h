@@ -64,6 +64,11 @@ static inline bool pt_rude(CPUX86State *env, enum pt_rude manner,
            !pt_rude_random(env, one_in);
 }
 
+static inline bool pt_erratum(CPUX86State *env, enum pt_erratum erratum)
+{
+    return unlikely(pt_config(env)->errata & BIT_ULL(erratum));
+}
+
 /* pt_output.c */
 
 /*
@@ -104,6 +109,8 @@ void pt_time_start(CPUX86State *env);
 /* The timing packets that come before any other packet made now. */
 void pt_timing(CPUX86State *env);
 void pt_emit_cyc(CPUX86State *env, uint64_t now);
+/* Its first byte only, as erratum SKD007 has it. */
+void pt_emit_cyc_cut(CPUX86State *env, uint64_t now);
 /* Timing packets amid the packets of one event, on a rude processor. */
 void pt_timing_middle(CPUX86State *env);
 /* TSC, TMA, as far as they are enabled. */
@@ -155,6 +162,11 @@ void pt_flush_older(CPUX86State *env, uint64_t ip);
 void pt_event_begin(CPUX86State *env, uint64_t ip);
 /* The overflow in progress ends, if there is one; execution is at @ip. */
 void pt_overflow_resolve(CPUX86State *env, uint64_t ip);
+/*
+ * Tracing ends at @ip, by TraceEn or ContextEn, in an overflow.  True: erratum
+ * APL11 has told so, by OVF and TIP.PGD.
+ */
+bool pt_overflow_leaves(CPUX86State *env, uint64_t ip);
 /* An event comes.  True: its packets are lost in an overflow, or begin one. */
 bool pt_lost(CPUX86State *env);
 /* The enables are those after an event that was lost, execution is at @ip. */

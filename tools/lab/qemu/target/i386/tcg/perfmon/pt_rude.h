@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Manners that the SDM permits a processor, and that software must bear, but
- * that the model shows on request only.  Each is a property; the same seed
- * makes the same choices for the same sequence of packets.
+ * What the model shows on request only: manners that the SDM permits a
+ * processor, and that software must bear, and errata of named processors.
+ * Each is a property; the same seed makes the same choices for the same
+ * sequence of packets.
  */
 #ifndef TARGET_I386_TCG_PERFMON_PT_RUDE_H
 #define TARGET_I386_TCG_PERFMON_PT_RUDE_H
@@ -41,6 +42,47 @@ enum pt_rude {
     PT_RUDE_DEFER,
     PT_RUDE_TOPA,
 };
+
+/**
+ * enum pt_erratum - bit numbers in PTConfig::errata
+ * @PT_BDM70: the PSB+ before TIP.PGE has MODE.Exec and FUP (Broadwell BDM70,
+ *            Skylake SKL021)
+ * @PT_SKD007: OVF comes after the first byte of a CYC, in place of the others
+ *             (Skylake SKL049)
+ * @PT_SKD010: no FUP after an OVF in two (Skylake SKL033)
+ * @PT_SKL014: a direct jump or call that leaves the IP ranges has TIP.PGD
+ *             without IP (Skylake SKL014)
+ * @PT_SKL168: the CYC before a PSB is lost (Skylake SKL168)
+ * @PT_APL11: an overflow that ends with TraceEn or ContextEn has OVF and
+ *            TIP.PGD (Goldmont APL11)
+ * @PT_APL12: OVF is followed by FUP out of the IP ranges, too (Goldmont APL12)
+ * @PT_LBR_ALONE: while TraceEn is set no branch is recorded in LBRs, which
+ *                read as 0 and cannot be written; they are 0 after it (SDM
+ *                33.3.1.2: Broadwell, Skylake)
+ */
+enum pt_erratum {
+    PT_BDM70,
+    PT_SKD007,
+    PT_SKD010,
+    PT_SKL014,
+    PT_SKL168,
+    PT_APL11,
+    PT_APL12,
+    PT_LBR_ALONE,
+};
+
+#define PT_ERRATUM_PROPERTY(name, bit)                                      \
+    DEFINE_PROP_BIT64("x-pt-erratum-" name, X86CPU, pt.errata, bit, false)
+
+#define PT_ERRATUM_PROPERTIES                                               \
+    PT_ERRATUM_PROPERTY("bdm70", PT_BDM70),                                 \
+    PT_ERRATUM_PROPERTY("skd007", PT_SKD007),                               \
+    PT_ERRATUM_PROPERTY("skd010", PT_SKD010),                               \
+    PT_ERRATUM_PROPERTY("skl014", PT_SKL014),                               \
+    PT_ERRATUM_PROPERTY("skl168", PT_SKL168),                               \
+    PT_ERRATUM_PROPERTY("apl11", PT_APL11),                                 \
+    PT_ERRATUM_PROPERTY("apl12", PT_APL12),                                 \
+    PT_ERRATUM_PROPERTY("lbr-alone", PT_LBR_ALONE)
 
 #define PT_RUDE_PROPERTY(name, bit)                                         \
     DEFINE_PROP_BIT64("x-pt-rude-" name, X86CPU, pt.rude, bit, false)

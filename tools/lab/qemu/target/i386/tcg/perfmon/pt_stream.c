@@ -217,7 +217,11 @@ static void pt_begin_psb(CPUX86State *env)
     pt->ret_count = 0;
     pt->mode = PT_MODE_UNKNOWN;
 
-    pt_emit_cyc(env, now);
+    if (pt_erratum(env, PT_SKL168)) {
+        pt->cyc_base = now;
+    } else {
+        pt_emit_cyc(env, now);
+    }
     pt_emit(env, packet, pt_packet_psb(packet));
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
@@ -279,14 +283,20 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
     pt->ovf_lost = 0;
     pt->attention = pt->psb_due;
     /* The cycles of the overflow, then MTCs that come due from now on. */
-    pt_emit_cyc(env, pt_now(env));
+    if (pt_erratum(env, PT_SKD007)) {
+        pt_emit_cyc_cut(env, pt_now(env));
+    } else {
+        pt_emit_cyc(env, pt_now(env));
+    }
     pt_emit(env, packet, pt_packet_ovf(packet));
     pt_time_resume(env);
     /* The decoder does not know the IPs that were lost. */
     pt->last_ip_valid = false;
     pt_timing_middle(env);
     if (pt->packet_en && !moved && !pt_mode_news(env)) {
-        pt_emit_fup(env, ip);
+        if (!pt_erratum(env, PT_SKD010) || pt->ovf_count % 2) {
+            pt_emit_fup(env, ip);
+        }
         return;
     }
     /* News before the IP: as if the overflow had ended with PacketEn = 0. */
@@ -296,7 +306,23 @@ static void pt_overflow_end(CPUX86State *env, uint64_t ip)
     if (pt->packet_en) {
         pt_emit_mode(env);
         pt_emit_ip(env, PT_TIP_PGE, ip);
+    } else if (pt->context_en && !pt->filter_en && pt_erratum(env, PT_APL12)) {
+        pt_emit_fup(env, ip);
+        pt->last_ip_valid = false;
     }
+}
+
+bool pt_overflow_leaves(CPUX86State *env, uint64_t ip)
+{
+    PTState *pt = &env->pt;
+
+    if (!pt->ovf_lost || !pt->packet_en || !pt_erratum(env, PT_APL11)) {
+        return false;
+    }
+    pt->packet_en = false;
+    pt_overflow_end(env, ip);
+    pt_emit_pgd_no_ip(env);
+    return true;
 }
 
 void pt_overflow_resolve(CPUX86State *env, uint64_t ip)
@@ -336,7 +362,11 @@ void pt_flush_older(CPUX86State *env, uint64_t ip)
 
 void pt_event_begin(CPUX86State *env, uint64_t ip)
 {
-    pt_flush_older(env, ip);
+    pt_overflow_resolve(env, ip);
+    pt_flush_tnt(env);
+    if (!env->pt.psb_due || !pt_erratum(env, PT_SKL168)) {
+        pt_timing(env);
+    }
     if (env->pt.psb_due || pt_rude(env, PT_RUDE_PSB, PT_RUDE_PSBS)) {
         pt_emit_psb(env, ip);
     }

@@ -40,11 +40,11 @@ static uint64_t pt_mtc_count(CPUX86State *env, uint64_t now)
            extract64(env->msr_rtit_ctrl, RTIT_CTL_MTC_FREQ_SHIFT, 4);
 }
 
-void pt_emit_cyc(CPUX86State *env, uint64_t now)
+/* A CYC is due at @now: writes it to @packet; its length, 0 if none is due. */
+static size_t pt_cyc(CPUX86State *env, uint64_t now, uint8_t *packet)
 {
     uint64_t ctl = env->msr_rtit_ctrl;
     unsigned thresh = extract64(ctl, RTIT_CTL_CYC_THRESH_SHIFT, 4);
-    uint8_t packet[PT_PACKET_MAX];
     uint64_t cycles;
 
     if (env->pt.cyc_base == PT_CYC_FROM_NOW) {
@@ -54,10 +54,30 @@ void pt_emit_cyc(CPUX86State *env, uint64_t now)
     if (env->pt.ratio != TSC_BUS_RATIO) {
         cycles = cycles * env->pt.ratio / TSC_BUS_RATIO;
     }
-    if (ctl & RTIT_CTL_CYC_EN && cycles &&
-        cycles >= (thresh ? 1ull << (thresh - 1) : 0)) {
-        env->pt.cyc_base = now;
-        pt_emit(env, packet, pt_packet_cyc(packet, cycles));
+    if (!(ctl & RTIT_CTL_CYC_EN) || !cycles ||
+        cycles < (thresh ? 1ull << (thresh - 1) : 0)) {
+        return 0;
+    }
+    env->pt.cyc_base = now;
+    return pt_packet_cyc(packet, cycles);
+}
+
+void pt_emit_cyc(CPUX86State *env, uint64_t now)
+{
+    uint8_t packet[PT_PACKET_MAX];
+    size_t len = pt_cyc(env, now, packet);
+
+    if (len) {
+        pt_emit(env, packet, len);
+    }
+}
+
+void pt_emit_cyc_cut(CPUX86State *env, uint64_t now)
+{
+    uint8_t packet[PT_PACKET_MAX];
+
+    if (pt_cyc(env, now, packet)) {
+        pt_emit(env, packet, 1);
     }
 }
 

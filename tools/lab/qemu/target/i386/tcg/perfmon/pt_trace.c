@@ -8,6 +8,7 @@
 #include "qemu/bitops.h"
 #include "cpu.h"
 #include "exec/helper-proto.h"
+#include "lbr.h"
 #include "pmu.h"
 #include "pt.h"
 #include "pt_packet.h"
@@ -124,12 +125,17 @@ static void pt_near_traced(CPUX86State *env, uint64_t from, uint64_t to,
 
 /*
  * Has the TIP.PGD of a branch to @to, which leaves the IP ranges, no IP?  Of a
- * RET that could be compressed the SDM has both.
+ * RET that could be compressed the SDM has both; of a direct jump or call it
+ * has an IP, but for erratum SKL014.
  */
 static bool pt_leaves_no_ip(CPUX86State *env, uint64_t to,
                             enum perfmon_branch kind)
 {
+    bool direct = kind == PERFMON_JMP || kind == PERFMON_CALL ||
+                  kind == PERFMON_CALL_NEXT;
+
     return kind == PERFMON_JCC_TAKEN ||
+           (direct && pt_erratum(env, PT_SKL014)) ||
            (kind == PERFMON_RET && pt_config(env)->ret_no_ip &&
             pt_pop_return(&env->pt, to) && pt_compresses(env));
 }
@@ -265,6 +271,9 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
         return;
     }
     if (pt_lost(env)) {
+        if (!context) {
+            pt_overflow_leaves(env, from);
+        }
         pt_far_lost(env, to, context);
         return;
     }
@@ -410,7 +419,14 @@ void pt_trace_start(CPUX86State *env, target_ulong next_eip, bool rsm)
     pt->context_en = pt_context(env);
     psb |= pt_inject_pending(env);
     if (psb) {
+        /* As if the TIP.PGE that follows had come before. */
+        pt->packet_en = pt_erratum(env, PT_BDM70) && pt->context_en &&
+                        pt_filter(env, next) &&
+                        env->msr_rtit_ctrl & RTIT_CTL_BRANCH_EN;
         pt_emit_psb(env, next);
+        /* Readers that know the erratum do not know this IP. */
+        pt->last_ip_valid &= !pt->packet_en;
+        pt->packet_en = false;
     } else {
         pt_emit_tsc(env, pt_now(env));
         pt_emit_cbr(env);
@@ -429,6 +445,9 @@ void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
     PTState *pt = &env->pt;
     uint64_t ip = pt_ip(env, eip);
 
+    if (pt_overflow_leaves(env, ip)) {
+        pt_set_enables(env, false, false);
+    }
     if (pt->trigger_en) {
         pt_event_begin(env, ip);
         if (smi) {
@@ -440,6 +459,7 @@ void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
         pt_emit_pgd_no_ip(env);
     }
     pt_output_flush(env);
+    lbr_trace_ends(env);
     pt->trigger_en = false;
     pt_set_enables(env, false, false);
 }

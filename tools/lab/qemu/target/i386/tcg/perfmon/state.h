@@ -163,6 +163,7 @@ typedef struct PTRegisters {
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
  *             without IP
  * @rude: manners that the SDM permits, bits of enum pt_rude
+ * @errata: of named processors, bits of enum pt_erratum
  * @seed: for what @rude leaves to chance
  * @kept: the MSRs, while a reset goes on
  * @pmi_timer: for @pmi_delay
@@ -192,6 +193,7 @@ typedef struct PTConfig {
     bool dirty;
     bool ret_no_ip;
     uint64_t rude;
+    uint64_t errata;
     uint64_t seed;
     PTRegisters kept;
     struct QEMUTimer *pmi_timer;
@@ -221,6 +223,7 @@ typedef struct PTConfig {
     DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
     DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
     DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false),        \
-    PT_RUDE_PROPERTIES
+    PT_RUDE_PROPERTIES,                                                     \
+    PT_ERRATUM_PROPERTIES
 
 #endif
