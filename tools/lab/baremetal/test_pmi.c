@@ -54,6 +54,8 @@ static void test_vector(void)
 	run(ROUNDS_ONE - ROUNDS_NONE);
 	is(irq_count[PMI_VECTOR], before + 1, "pmi: delivered on the vector of LVTPC");
 	ok(pmi_status(), "pmi: GLOBAL_STATUS.TraceToPAPMI is set");
+	is(!!(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI), !!has(CAP_PSBPMI),
+	   "pmi: STATUS.PendToPAPMI is set where the processor has it");
 	ok(lapic_get_lvtpc() & LAPIC_LVT_MASKED, "pmi: delivery masks LVTPC");
 
 	wrmsr(MSR_PERF_GLOBAL_RESET, 0);

@@ -163,13 +163,16 @@ static void test_mid_trace(void)
 
 #define PMI_VECTOR	0x52
 
+/* PacketByteCnt so near to the period that the packets of enabling reach it */
+#define NEARLY_DUE	2040
+
 static void run_pending(u64 status, u64 ctl)
 {
 	pt_output_setup();
 	wrmsr(MSR_PERF_GLOBAL_RESET, GLOBAL_TOPA_PMI);
 	lapic_set_lvtpc(PMI_VECTOR);
 	/* Without the counter at zero no PSB is due. */
-	if (has(CAP_PSBCYC))
+	if (has(CAP_PSBCYC) && !(status & STATUS_BYTECNT))
 		status |= FIELD_PREP(STATUS_BYTECNT, 100);
 	wrmsr(MSR_RTIT_STATUS, status);
 	snippet_run_prepared(near_empty, CTL_TRACE_OS | ctl);
@@ -199,6 +202,20 @@ static void test_preservation(void)
 	wrmsr(MSR_PERF_GLOBAL_RESET, GLOBAL_TOPA_PMI);
 }
 
+/* The processor itself tells by PendPSB what tracing left pending. */
+static void test_left_pending(void)
+{
+	u64 status;
+
+	run_pending(FIELD_PREP(STATUS_BYTECNT, NEARLY_DUE), 0);
+	status = rdmsr(MSR_RTIT_STATUS);
+	is(trace_count(P_PSB), 0, "psb: due when TraceEn is cleared: none any more");
+	ok(status & STATUS_PENDPSB, "psb: due when TraceEn is cleared: PendPSB");
+	run_pending(status & (STATUS_PENDPSB | STATUS_BYTECNT), CTL_INJECTPSBPMI);
+	is(trace_count(P_PSB), 1, "psb: PendPSB of the processor: a PSB with the next TraceEn");
+	ok(!(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDPSB), "psb: PendPSB of the processor: then clear");
+}
+
 void test_psb(void)
 {
 	test_on_enable();
@@ -211,5 +228,7 @@ void test_psb(void)
 	}
 	if (has(CAP_PSBPMI))
 		test_preservation();
+	if (has(CAP_PSBPMI) && has(CAP_PSBCYC))
+		test_left_pending();
 	pt_reset();
 }

@@ -259,6 +259,9 @@ static void pt_pmi(CPUX86State *env)
 {
     uint64_t delay = pt_config(env)->pmi_delay;
 
+    if (pt_config(env)->psbpmi) {
+        env->msr_rtit_status |= RTIT_STATUS_PEND_TOPA_PMI;
+    }
     if (!delay) {
         pmu_raise(env, PMU_STATUS_TOPA_PMI);
         return;

@@ -53,6 +53,9 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
     if (pt->psb_bytes >= PT_PSB_UNIT <<
         extract64(env->msr_rtit_ctrl, RTIT_CTL_PSB_FREQ_SHIFT, 4)) {
         pt->psb_due = pt->attention = true;
+        if (pt_config(env)->psbpmi) {
+            env->msr_rtit_status |= RTIT_STATUS_PEND_PSB;
+        }
     }
     pt->ovf_bytes += len;
     if (pt_overflow_due(env)) {
@@ -210,6 +213,7 @@ static void pt_begin_psb(CPUX86State *env)
     uint64_t now = pt_now(env);
 
     pt->psb_due = false;
+    env->msr_rtit_status &= ~RTIT_STATUS_PEND_PSB;
     pt->attention = false;
     pt->psb_bytes = 0;
     pt->last_ip = 0;

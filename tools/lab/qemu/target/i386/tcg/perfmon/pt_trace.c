@@ -382,9 +382,7 @@ void pt_mov_cr3(CPUX86State *env, target_ulong next_eip)
 
 /*
  * PSB and PMI preservation: software that saved STATUS has what was pending
- * then made good.  The model leaves nothing pending of its own: a PSB that is
- * due goes out before tracing ends, and a PMI is raised where it is due.
- * Returns whether a PSB is to be injected.
+ * then made good.  Returns whether a PSB is to be injected.
  */
 static bool pt_inject_pending(CPUX86State *env)
 {
@@ -449,7 +447,12 @@ void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
         pt_set_enables(env, false, false);
     }
     if (pt->trigger_en) {
-        pt_event_begin(env, ip);
+        /* A PSB that is due stays pending where software can preserve it. */
+        if (pt_config(env)->psbpmi) {
+            pt_flush_older(env, ip);
+        } else {
+            pt_event_begin(env, ip);
+        }
         if (smi) {
             pt_event_smi(env, ip);
         }
