@@ -128,6 +128,12 @@ def split_env(items):
     return dict(item.split("=", 1) for item in items)
 
 
+def pt_of(options):
+    """LAB_PT, the processor of a whole run of tests, and what the command adds to it."""
+    whole = os.environ.get("LAB_PT")
+    return options.pt if not whole or options.pt == "off" else f"{whole},{options.pt}".rstrip(",")
+
+
 def make_machine(options, gdb=""):
     machine_mod.parse_memory(options.memory)
     if options.cpus > machine_mod.MAX_CPUS:
@@ -135,7 +141,7 @@ def make_machine(options, gdb=""):
                        f"the lab's kernel supports {machine_mod.MAX_CPUS}")
     return machine_mod.Machine(
         kernel=find_kernel(options), cpu=options.cpu, cpus=options.cpus, memory=options.memory,
-        shares=find_shares(options), pt=options.pt, icount=options.icount,
+        shares=find_shares(options), pt=pt_of(options), icount=options.icount,
         append=options.append, gdb=gdb, qemu=find_qemu(options))
 
 

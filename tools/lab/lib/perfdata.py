@@ -29,6 +29,9 @@ AUX_PARTIAL = 1 << 2
 
 # The packet with which a decoder can begin (SDM: "Packet Stream Boundary")
 PSB = b"\x02\x82" * 8
+# What a processor may put before it, and how far to look behind that.
+PAD, MNT, MNT_LENGTH = b"\0", b"\x02\xc3\x88", 11
+TRACE_HEAD = 512
 
 AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
@@ -132,6 +135,14 @@ def _records(data):
         yield kind, body
 
 
+def _behind_padding(data):
+    """What a trace begins with, but for PAD and MNT; a few hundred bytes of it."""
+    head = data.read(TRACE_HEAD)
+    while head[:1] == PAD or head.startswith(MNT):
+        head = head[1 if head[:1] == PAD else MNT_LENGTH:]
+    return head
+
+
 def _account(summary, kind, body, data):
     """Count one record, behind which data stands."""
     if kind == RECORD_AUX:
@@ -146,7 +157,7 @@ def _account(summary, kind, body, data):
         length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
         if (area, offset) in summary.cuts:
             summary.resumed += 1
-            summary.resumed_blind += data.read(len(PSB)) != PSB
+            summary.resumed_blind += not _behind_padding(data).startswith(PSB)
         # The length is rounded up, so the end may lie behind the next offset.
         summary.gaps += offset > summary.ends.get(area, offset)
         summary.ends[area] = offset + length

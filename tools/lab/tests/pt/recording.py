@@ -137,6 +137,11 @@ class Decoded:
     blind: int
 
 
+# Where a full area ends a trace between a TNT and the TIPs that it deferred, the decoder follows
+# TNT bits that lack their TIPs: an error for each end, which only such processors have.
+RUDE = "rude" in os.environ.get("LAB_PT", "")
+
+
 def script(data, directory, itrace, *fields):
     command = [PERF, "--buildid-dir", f"{directory}/buildid", "script", "-i", str(data),
                f"--itrace={itrace}", *fields]
@@ -217,7 +222,7 @@ def judge(tap, number, rec, directory):
         problems.append(f"{found.blind} of {found.resumed} times it went on without PSB")
     if found.overrun:
         problems.append(f"what was not read was written over {found.overrun} times")
-    if wrong:
+    if len(wrong) > (found.resumed if RUDE else 0):
         problems.append(f"{len(wrong)} decoder errors, the first: {wrong[0]}")
     if found.branches < rec.branches:
         problems.append(f"{found.branches} branches decoded, at least {rec.branches} wanted")

@@ -13,7 +13,7 @@
 
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
-#define SHORT		5000
+#define SHORT		2500
 #define SLICE		50000
 #define MANY		100
 

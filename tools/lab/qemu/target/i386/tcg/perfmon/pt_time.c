@@ -142,8 +142,7 @@ static void pt_change_ratio(CPUX86State *env, uint64_t now)
     pt_emit_cbr(env);
 }
 
-/* The timing packets that come before any other packet made at @now. */
-static void pt_timing_at(CPUX86State *env, uint64_t now)
+void pt_timing_at(CPUX86State *env, uint64_t now)
 {
     if (env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) {
         pt_emit_mtc(env, now);
@@ -159,20 +158,25 @@ static bool pt_has_timing(CPUX86State *env)
     return env->msr_rtit_ctrl & (RTIT_CTL_MTC_EN | RTIT_CTL_CYC_EN);
 }
 
+bool pt_time_middle(CPUX86State *env, uint64_t *now)
+{
+    if (!pt_has_timing(env) || !pt_rude(env, PT_RUDE_MIDDLE, 2)) {
+        return false;
+    }
+    /*
+     * The packets of an event take no time in which many MTCs come due: if
+     * they do, the vCPU slept, or the host ran something else.
+     */
+    *now = pt_now(env);
+    return !(env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) ||
+           pt_mtc_count(env, *now) - env->pt.mtc_last <= PT_RUDE_MIDDLE_MTCS;
+}
+
 void pt_timing_middle(CPUX86State *env)
 {
     uint64_t now;
 
-    if (!pt_has_timing(env) || !pt_rude(env, PT_RUDE_MIDDLE, 2)) {
-        return;
-    }
-    /*
-     * The packets of an event take no time in which many MTCs come due: if
-     * they do, the host ran something else meanwhile.
-     */
-    now = pt_now(env);
-    if (!(env->msr_rtit_ctrl & RTIT_CTL_MTC_EN) ||
-        pt_mtc_count(env, now) - env->pt.mtc_last <= PT_RUDE_MIDDLE_MTCS) {
+    if (pt_time_middle(env, &now)) {
         pt_timing_at(env, now);
     }
 }

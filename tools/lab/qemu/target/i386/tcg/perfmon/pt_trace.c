@@ -265,6 +265,7 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     uint64_t to = pt_ip(env, env->eip);
     bool was = pt->packet_en;
     bool context = pt_context(env);
+    uint64_t now;
     bool late;
 
     if (!pt->trigger_en) {
@@ -277,7 +278,7 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
         pt_far_lost(env, to, context);
         return;
     }
-    late = was && pt_far_has_fup(kind) && pt_rude(env, PT_RUDE_MIDDLE, 2);
+    late = was && pt_far_has_fup(kind) && pt_time_middle(env, &now);
     if (kind == PERFMON_FAR_SIPI) {
         /* With INIT it is one transfer: no PSB+ may come between. */
         pt_flush_older(env, from);
@@ -290,7 +291,7 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     if (was && pt_far_has_fup(kind)) {
         pt_emit_fup(env, from);
         if (late) {
-            pt_timing(env);
+            pt_timing_at(env, now);
         }
     }
     if (context && env->cr[3] != pt->cr3) {
