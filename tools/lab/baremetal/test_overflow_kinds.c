@@ -13,7 +13,7 @@ extern const u8 far_iret[], power_irq_handler[];
 #define TIMER_VECTOR	0x73
 #define TIMER_TICKS	200000
 /* So many that some of them meet an overflow that is due */
-#define SLEEPS		16
+#define SLEEPS		64
 /* Long enough for some ticks of a host with other work; TSC ticks */
 #define OUTSIDE_TSC	200000000
 /* and rare enough MTCs for one buffer */
@@ -56,13 +56,17 @@ static void check_lost(snippet_fn *fn, u64 ctl, int type, u32 made, const char *
 
 static void check_sleep(void)
 {
-	u32 without = 0, disagree = 0;
+	u64 time = CTL_TSCEN | (has(CAP_MTC) ? CTL_MTCEN : 0);
+	u32 without = 0, disagree = 0, back = 0;
 
 	gate_set(TIMER_VECTOR, power_irq_handler, 0);
 	for (u32 i = 0; i < SLEEPS; i++) {
 		pt_output_setup();
 		lapic_timer(TIMER_VECTOR, TIMER_TICKS);
-		snippet_run_prepared(power_hlt, CTL_TRACE_OS | CTL_PWREVTEN | CTL_TSCEN);
+		/* Not always as many bytes, or the overflow would always come elsewhere. */
+		snippet_run_prepared(power_hlt, CTL_TRACE_OS | CTL_PWREVTEN | (i & 1 ? time : 0));
+		for (u32 n = 1; trace_find(P_TSC, n); n++)
+			back += trace_find(P_TSC, n)->val < trace_find(P_TSC, n - 1)->val;
 		without += trace_count(P_OVF) && !trace_count(P_PWRE);
 		disagree += trace_count(P_PWRE) != trace_count(P_PWRX) ||
 			    trace_count(P_PWRE) != trace_count(P_EXSTOP);
@@ -71,6 +75,7 @@ static void check_sleep(void)
 	gate_default(TIMER_VECTOR);
 	ok(without > 0, "overflow: a C-state is lost (%u of %u)", without, SLEEPS);
 	is(disagree, 0, "overflow: PWRE, EXSTOP and PWRX are lost together");
+	is(back, 0, "overflow: time does not run back when a lost C-state ends");
 }
 
 static void check_outside(void)

@@ -54,8 +54,8 @@ static void test_vector(void)
 	run(ROUNDS_ONE - ROUNDS_NONE);
 	is(irq_count[PMI_VECTOR], before + 1, "pmi: delivered on the vector of LVTPC");
 	ok(pmi_status(), "pmi: GLOBAL_STATUS.TraceToPAPMI is set");
-	is(!!(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI), !!has(CAP_PSBPMI),
-	   "pmi: STATUS.PendToPAPMI is set where the processor has it");
+	ok(!(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI),
+	   "pmi: without InjectPsbPmiOnEnable no STATUS.PendToPAPMI");
 	ok(lapic_get_lvtpc() & LAPIC_LVT_MASKED, "pmi: delivery masks LVTPC");
 
 	wrmsr(MSR_PERF_GLOBAL_RESET, 0);
@@ -64,6 +64,15 @@ static void test_vector(void)
 	ok(!pmi_status(), "pmi: GLOBAL_STATUS_RESET clears TraceToPAPMI");
 	is(wrmsr_safe(MSR_PERF_GLOBAL_STATUS, 0), TRAPPED(VECTOR_GP),
 	   "pmi: GLOBAL_STATUS is read-only");
+}
+
+/* With InjectPsbPmiOnEnable the processor tells that a PMI is to be handled. */
+static void test_pending(void)
+{
+	setup(TOPA_INT);
+	bulk_run(ROUNDS_ONE, CTL_TRACE_OS | CTL_TOPA | CTL_INJECTPSBPMI);
+	ok(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI, "pmi: STATUS.PendToPAPMI");
+	wrmsr(MSR_PERF_GLOBAL_RESET, GLOBAL_TOPA_PMI);
 }
 
 static void test_masked(void)
@@ -152,6 +161,8 @@ void test_pmi(void)
 	if (!has(CAP_TOPA))
 		return;
 	test_vector();
+	if (has(CAP_PSBPMI))
+		test_pending();
 	test_masked();
 	test_nmi();
 	test_int_with_stop();

@@ -197,7 +197,8 @@ static void test_preservation(void)
 	run_pending(STATUS_PENDTOPAPMI, CTL_INJECTPSBPMI);
 	is(irq_count[PMI_VECTOR], before + 1, "psb: PendToPAPMI with InjectPsbPmiOnEnable: PMI");
 	ok(rdmsr(MSR_PERF_GLOBAL_STATUS) & GLOBAL_TOPA_PMI, "psb: the injected PMI has its status");
-	is(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI, 0, "psb: PendToPAPMI is then clear");
+	ok(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDTOPAPMI,
+	   "psb: PendToPAPMI stays until software has handled the PMI");
 	is(trace_count(P_PSB), 0, "psb: PendToPAPMI gives no PSB");
 	wrmsr(MSR_PERF_GLOBAL_RESET, GLOBAL_TOPA_PMI);
 }
@@ -208,6 +209,9 @@ static void test_left_pending(void)
 	u64 status;
 
 	run_pending(FIELD_PREP(STATUS_BYTECNT, NEARLY_DUE), 0);
+	is(trace_count(P_PSB), 1, "psb: without InjectPsbPmiOnEnable what is due comes before");
+	ok(!(rdmsr(MSR_RTIT_STATUS) & STATUS_PENDPSB), "psb: and nothing is pending");
+	run_pending(FIELD_PREP(STATUS_BYTECNT, NEARLY_DUE), CTL_INJECTPSBPMI);
 	status = rdmsr(MSR_RTIT_STATUS);
 	is(trace_count(P_PSB), 0, "psb: due when TraceEn is cleared: none any more");
 	ok(status & STATUS_PENDPSB, "psb: due when TraceEn is cleared: PendPSB");

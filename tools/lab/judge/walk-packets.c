@@ -98,10 +98,10 @@ void walk_packets(struct walk *walk, const struct stream *stream)
 		if (!stream->starts_anywhere)
 			packet_error(walk, stream, decoder, status);
 	} else {
-		uint64_t skipped = packet_offset(decoder) - stream_padding(stream);
+		uint64_t skipped = packet_offset(decoder);
 
 		walk->stats->skipped += skipped;
-		if (skipped && !stream->starts_anywhere) {
+		if (skipped > stream_padding(stream) && !stream->starts_anywhere) {
 			walk->stats->packet_errors++;
 			walk_print_error(walk, stream, "packet", 0,
 					 "the stream does not begin with a PSB");

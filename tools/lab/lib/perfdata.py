@@ -6,6 +6,7 @@ the size of the trace, so the few records that count are read here. Layout:
 tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2).
 """
 
+import os
 import struct
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ AUX_PARTIAL = 1 << 2
 
 # The packet with which a decoder can begin (SDM: "Packet Stream Boundary")
 PSB = b"\x02\x82" * 8
-# What a processor may put before it, and how far to look behind that.
+# What a rude processor puts before it, and how far to look behind that.
+PADDED = "rude" in os.environ.get("LAB_PT", "")
 PAD, MNT, MNT_LENGTH = b"\0", b"\x02\xc3\x88", 11
 TRACE_HEAD = 512
 
@@ -135,10 +137,10 @@ def _records(data):
         yield kind, body
 
 
-def _behind_padding(data):
-    """What a trace begins with, but for PAD and MNT; a few hundred bytes of it."""
+def _begin(data):
+    """What a trace begins with; on a rude processor but for PAD and MNT."""
     head = data.read(TRACE_HEAD)
-    while head[:1] == PAD or head.startswith(MNT):
+    while PADDED and (head[:1] == PAD or head.startswith(MNT)):
         head = head[1 if head[:1] == PAD else MNT_LENGTH:]
     return head
 
@@ -157,7 +159,7 @@ def _account(summary, kind, body, data):
         length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
         if (area, offset) in summary.cuts:
             summary.resumed += 1
-            summary.resumed_blind += not _behind_padding(data).startswith(PSB)
+            summary.resumed_blind += not _begin(data).startswith(PSB)
         # The length is rounded up, so the end may lie behind the next offset.
         summary.gaps += offset > summary.ends.get(area, offset)
         summary.ends[area] = offset + length

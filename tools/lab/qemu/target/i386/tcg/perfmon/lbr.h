@@ -22,7 +22,7 @@ enum perfmon_access lbr_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
 
 /* Whether the CPU was configured to have last branch records. */
 bool lbr_present(CPUX86State *env);
-/* Of a processor that has no LBRs while it traces: does it trace? */
+/* Are LBRs off, as this processor has none while TraceEn is set? */
 static inline bool lbr_suspended(CPUX86State *env)
 {
     return (env_archcpu(env)->pt.errata & BIT_ULL(PT_LBR_ALONE)) &&

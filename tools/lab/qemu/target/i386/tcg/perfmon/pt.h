@@ -111,12 +111,15 @@ void pt_timing(CPUX86State *env);
 void pt_emit_cyc(CPUX86State *env, uint64_t now);
 /* Its first byte only, as erratum SKD007 has it. */
 void pt_emit_cyc_cut(CPUX86State *env, uint64_t now);
-/* The same as if the time were @now. */
-void pt_timing_at(CPUX86State *env, uint64_t now);
 /* Timing packets amid the packets of one event, on a rude processor. */
 void pt_timing_middle(CPUX86State *env);
-/* True: those that are due come there, with the time in @now. */
+/*
+ * For callers that decide before an event whether timing packets come amid
+ * its packets.  True: they do, by pt_timing_at() with the time in *@now.
+ */
 bool pt_time_middle(CPUX86State *env, uint64_t *now);
+/* As pt_timing(), as if the time were @now. */
+void pt_timing_at(CPUX86State *env, uint64_t now);
 /* TSC, TMA, as far as they are enabled. */
 void pt_emit_tsc(CPUX86State *env, uint64_t now);
 void pt_emit_cbr(CPUX86State *env);

@@ -259,7 +259,7 @@ static void pt_pmi(CPUX86State *env)
 {
     uint64_t delay = pt_config(env)->pmi_delay;
 
-    if (pt_config(env)->psbpmi) {
+    if (env->msr_rtit_ctrl & RTIT_CTL_INJECT_PSB_PMI) {
         env->msr_rtit_status |= RTIT_STATUS_PEND_TOPA_PMI;
     }
     if (!delay) {

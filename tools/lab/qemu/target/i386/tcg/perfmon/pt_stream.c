@@ -49,11 +49,14 @@ void pt_emit(CPUX86State *env, const uint8_t *packet, size_t len)
         pt_rude_between(env);
     }
     pt_output(env, packet, len);
+    if (!pt->trigger_en) {
+        return;
+    }
     pt->psb_bytes += len;
     if (pt->psb_bytes >= PT_PSB_UNIT <<
         extract64(env->msr_rtit_ctrl, RTIT_CTL_PSB_FREQ_SHIFT, 4)) {
         pt->psb_due = pt->attention = true;
-        if (pt_config(env)->psbpmi) {
+        if (env->msr_rtit_ctrl & RTIT_CTL_INJECT_PSB_PMI) {
             env->msr_rtit_status |= RTIT_STATUS_PEND_PSB;
         }
     }
@@ -382,7 +385,10 @@ static void pt_psb_cut(CPUX86State *env)
     uint8_t mode = env->pt.mode;
 
     pt_begin_psb(env);
-    /* The reader knows it still from before. */
+    /*
+     * A reader of what was before knows it still.  One that begins here
+     * does not, until the next PSB+.
+     */
     env->pt.mode = mode;
 }
 
@@ -398,6 +404,10 @@ bool pt_attention(CPUX86State *env, uint64_t ip)
         if (pt->psb_due || !(pt->ovf_count % PT_OVF_IN_PSB)) {
             pt_flush_older(env, ip);
             pt_psb_cut(env);
+            /* They may have met the end of output. */
+            if (!pt->trigger_en) {
+                return false;
+            }
         }
         pt_overflow_begin(env);
         return false;

@@ -258,6 +258,8 @@ void pt_wake_time(CPUX86State *env, uint64_t ip)
         pt->cyc_base += now - pt->sleep_tsc;
     }
     pt_overflow_resolve(env, ip);
+    /* OVF may have told a later time. */
+    now = pt_now(env);
     pt_emit_tsc(env, now);
     pt_emit_cbr(env);
     pt_tick_arm(env);

@@ -252,6 +252,9 @@ static void pt_arrive(CPUX86State *env, uint64_t ip, bool was)
 /* The enables follow a transfer to @ip whose packets are lost. */
 static void pt_far_lost(CPUX86State *env, uint64_t ip, bool context)
 {
+    if (!context) {
+        pt_overflow_leaves(env, ip);
+    }
     pt_set_enables(env, context,
                    context ? pt_filter(env, ip) : env->pt.filter_en);
     pt_check_stop(env, ip);
@@ -271,10 +274,8 @@ void pt_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
     if (!pt->trigger_en) {
         return;
     }
-    if (pt_lost(env)) {
-        if (!context) {
-            pt_overflow_leaves(env, from);
-        }
+    /* INIT and SIPI are one transfer: no overflow begins between. */
+    if ((kind != PERFMON_FAR_SIPI || pt->ovf_lost) && pt_lost(env)) {
         pt_far_lost(env, to, context);
         return;
     }
@@ -383,21 +384,18 @@ void pt_mov_cr3(CPUX86State *env, target_ulong next_eip)
 
 /*
  * PSB and PMI preservation: software that saved STATUS has what was pending
- * then made good.  Returns whether a PSB is to be injected.
+ * then made good.  Returns whether a PSB is to be injected.  The PSB clears
+ * PendPSB; PendToPAPMI is software's to clear when it has handled the PMI.
  */
 static bool pt_inject_pending(CPUX86State *env)
 {
-    uint64_t pending = env->msr_rtit_status &
-                       (RTIT_STATUS_PEND_PSB | RTIT_STATUS_PEND_TOPA_PMI);
-
     if (!(env->msr_rtit_ctrl & RTIT_CTL_INJECT_PSB_PMI)) {
         return false;
     }
-    env->msr_rtit_status &= ~pending;
-    if (pending & RTIT_STATUS_PEND_TOPA_PMI) {
+    if (env->msr_rtit_status & RTIT_STATUS_PEND_TOPA_PMI) {
         pmu_raise(env, PMU_STATUS_TOPA_PMI);
     }
-    return pending & RTIT_STATUS_PEND_PSB;
+    return env->msr_rtit_status & RTIT_STATUS_PEND_PSB;
 }
 
 void pt_trace_start(CPUX86State *env, target_ulong next_eip, bool rsm)
@@ -448,8 +446,8 @@ void pt_trace_stop(CPUX86State *env, target_ulong eip, bool smi)
         pt_set_enables(env, false, false);
     }
     if (pt->trigger_en) {
-        /* A PSB that is due stays pending where software can preserve it. */
-        if (pt_config(env)->psbpmi) {
+        /* A PSB that is due stays pending where software preserves it. */
+        if (env->msr_rtit_ctrl & RTIT_CTL_INJECT_PSB_PMI) {
             pt_flush_older(env, ip);
         } else {
             pt_event_begin(env, ip);

@@ -56,8 +56,8 @@ typedef struct PTOutput {
  * @trigger_en: TriggerEn: TraceEn, and neither Error nor Stopped
  * @context_en: ContextEn: CPL and CR3 are those that are traced
  * @filter_en: FilterEn: the last branch landed in a traced IP range
- * @attention: something is due before the next branch is recorded: a PSB or
- *             the end of an overflow; tested by the fast path
+ * @attention: something is due before the next branch is recorded: a PSB, or
+ *             the beginning or end of an overflow; tested by the fast path
  * @psb_due: PSB+ is due
  * @tnt: TNT bits collected, the oldest in the highest place
  * @tnt_count: how many

@@ -40,7 +40,7 @@ static bool pt_state_valid(const PTState *pt)
     return pt->tnt_limit <= PT_TNT_LONG_MAX && pt->tnt_count <= pt->tnt_limit &&
            pt->ret_top < PT_RETSTACK_DEPTH &&
            pt->ret_count <= PT_RETSTACK_DEPTH &&
-           pt->deferred_count <= PT_DEFERRED_MAX &&
+           pt->deferred_count <= (pt->tnt_count ? PT_DEFERRED_MAX : 0) &&
            pt->out.cached <= PT_TOPA_CACHE &&
            pt->out.staged <= PT_STAGE_SIZE &&
            (!pt->out.size || pt->out.offset < pt->out.size);
@@ -62,8 +62,8 @@ static int perfmon_post_load(void *opaque, int version_id)
 
 static const VMStateDescription vmstate_pt = {
     .name = "cpu/perfmon/pt",
-    .version_id = 3,
-    .minimum_version_id = 3,
+    .version_id = 4,
+    .minimum_version_id = 4,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(packet_en, PTState),
         VMSTATE_BOOL(tnt_en, PTState),
@@ -119,12 +119,12 @@ static const VMStateDescription vmstate_pt = {
 
 const VMStateDescription vmstate_perfmon = {
     .name = "cpu/perfmon",
-    .version_id = 3,
-    .minimum_version_id = 3,
+    .version_id = 4,
+    .minimum_version_id = 4,
     .needed = perfmon_needed,
     .post_load = perfmon_post_load,
     .fields = (const VMStateField[]) {
-        VMSTATE_STRUCT(env.pt, X86CPU, 3, vmstate_pt, PTState),
+        VMSTATE_STRUCT(env.pt, X86CPU, 4, vmstate_pt, PTState),
         VMSTATE_END_OF_LIST()
     }
 };
