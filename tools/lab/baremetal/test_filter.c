@@ -14,7 +14,8 @@ extern const u8 modes_16_base[], modes_16_start[], modes_16_mid[], modes_16_back
 	filter_fault_back[], far_skip2_handler[], far_skip2_end[],
 	filter_sequential_in[], filter_sequential_end[], filter_sequential_out[],
 	filter_inside_in[], filter_inside_end[], filter_inside_on[], filter_inside_off[],
-	filter_ret_in[], filter_ret_end[], filter_cr3_on[], filter_cr3_off[], filter_cr3_back[], pml4_other[];
+	filter_ret_in[], filter_ret_end[],
+	filter_cr3_on[], filter_cr3_off[], filter_cr3_back[], pml4_other[];
 
 /* Bits of CR3 that 4-level paging without PCIDs ignores */
 #define CR3_IGNORED	(BIT(11) | BIT(5))
@@ -154,7 +155,7 @@ static void test_several_ranges(void)
 	/* The last range alone, as one byte: the limit is inclusive. */
 	pt_output_setup();
 	ctl = CTL_TRACE_OS | pt_range_set(caps.ranges - 1, filter_direct_in, filter_direct_in + 1,
-				       ADDR_CFG_FILTER);
+					  ADDR_CFG_FILTER);
 	snippet_run_prepared(filter_direct, ctl);
 	ok(trace_find(P_PGE, 0) && trace_find(P_PGE, 0)->val == (u64)filter_direct_in,
 	   "filter: the last range, of one byte, is entered");

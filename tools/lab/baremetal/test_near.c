@@ -61,7 +61,8 @@ static void test_tnt_packing(void)
 		full &= p->aux > 0;
 	}
 	/* A processor may send it before, see test_rude.c. */
-	ok((full || cmdline_get("rude")) && bits == 51, "near: a TNT is sent when it is full, or before another packet");
+	ok((full || cmdline_get("rude")) && bits == 51,
+	   "near: a TNT is sent when it is full, or before another packet");
 }
 
 static void test_jumps(void)

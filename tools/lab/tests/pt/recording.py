@@ -138,7 +138,7 @@ class Decoded:
 
 
 # Guests have a processor with all manners, see pt/rude.
-RUDE = "rude" in os.environ.get("LAB_PT", "")
+RUDE = perfdata.PADDED
 
 
 def script(data, directory, itrace, *fields):

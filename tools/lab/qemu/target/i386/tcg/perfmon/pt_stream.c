@@ -364,16 +364,15 @@ void pt_flush_older(CPUX86State *env, uint64_t ip)
 {
     pt_overflow_resolve(env, ip);
     pt_flush_tnt(env);
-    pt_timing(env);
+    /* By erratum SKL168 a PSB that is due loses them. */
+    if (!env->pt.psb_due || !pt_erratum(env, PT_SKL168)) {
+        pt_timing(env);
+    }
 }
 
 void pt_event_begin(CPUX86State *env, uint64_t ip)
 {
-    pt_overflow_resolve(env, ip);
-    pt_flush_tnt(env);
-    if (!env->pt.psb_due || !pt_erratum(env, PT_SKL168)) {
-        pt_timing(env);
-    }
+    pt_flush_older(env, ip);
     if (env->pt.psb_due || pt_rude(env, PT_RUDE_PSB, PT_RUDE_PSBS)) {
         pt_emit_psb(env, ip);
     }
