@@ -57,6 +57,22 @@ static void bdm70(void)
 	   "errata: BDM70: and MODE.Exec");
 }
 
+static void bdm106(void)
+{
+	u64 ctl;
+
+	pt_output_setup();
+	ctl = CTL_OS | pt_output_ctl();
+	is(wrmsr_safe(MSR_RTIT_CTL, ctl), 0,
+	   "errata: BDM106: BranchEn may be clear while TraceEn is");
+	is(wrmsr_safe(MSR_RTIT_CTL, ctl | CTL_TRACEEN), TRAPPED(VECTOR_GP),
+	   "errata: BDM106: TraceEn without BranchEn is a #GP");
+	is(rdmsr(MSR_RTIT_CTL), ctl, "errata: BDM106: CTL stays as it was");
+	is(wrmsr_safe(MSR_RTIT_CTL, ctl | CTL_TRACEEN | CTL_BRANCHEN), 0,
+	   "errata: BDM106: TraceEn with BranchEn is taken");
+	wrmsr(MSR_RTIT_CTL, 0);
+}
+
 static void skl014(void)
 {
 	pt_output_setup();
@@ -159,9 +175,9 @@ void test_errata(void)
 		const char *name;
 		void (*run)(void);
 	} errata[] = {
-		{ "bdm70", bdm70 }, { "skl014", skl014 }, { "skl168", skl168 },
-		{ "skd010", skd010 }, { "apl12", apl12 }, { "apl11", apl11 },
-		{ "skd007", skd007 }, { "lbr-alone", lbr_alone },
+		{ "bdm70", bdm70 }, { "bdm106", bdm106 }, { "skl014", skl014 },
+		{ "skl168", skl168 }, { "skd010", skd010 }, { "apl12", apl12 },
+		{ "apl11", apl11 }, { "skd007", skd007 }, { "lbr-alone", lbr_alone },
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(errata); i++)

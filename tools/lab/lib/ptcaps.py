@@ -32,7 +32,7 @@ MANNERS = ("pad", "mnt", "psb", "tnt", "cyc", "mtc", "ip", "psb-ip", "middle", "
 RUDE = "rude"
 # Errata of named processors, and those of them that show with an overflow.
 ERRATA_OF_OVERFLOW = ("skd007", "skd010", "apl11", "apl12")
-ERRATA = ("bdm70", "skl014", "skl168", "lbr-alone") + ERRATA_OF_OVERFLOW
+ERRATA = ("bdm70", "bdm106", "skl014", "skl168", "lbr-alone") + ERRATA_OF_OVERFLOW
 
 
 def _capability(word):

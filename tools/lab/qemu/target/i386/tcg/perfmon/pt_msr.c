@@ -45,9 +45,14 @@ static bool pt_ctl_valid(CPUX86State *env, uint64_t val)
             return false;
         }
     }
+    if (!(val & RTIT_CTL_TRACE_EN)) {
+        return true;
+    }
+    if (!(val & RTIT_CTL_BRANCH_EN) && pt_erratum(env, PT_BDM106)) {
+        return false;
+    }
     /* Enabled, there must be an output scheme. */
-    return !(val & RTIT_CTL_TRACE_EN) || val & RTIT_CTL_TOPA ||
-           pt_config(env)->single;
+    return val & RTIT_CTL_TOPA || pt_config(env)->single;
 }
 
 static enum perfmon_access pt_write_ctl(CPUX86State *env, uint64_t val,

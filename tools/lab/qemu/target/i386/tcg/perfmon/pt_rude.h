@@ -47,6 +47,8 @@ enum pt_rude {
  * enum pt_erratum - bit numbers in PTConfig::errata
  * @PT_BDM70: the PSB+ before TIP.PGE has MODE.Exec and FUP (Broadwell BDM70,
  *            Skylake SKL021)
+ * @PT_BDM106: TraceEn without BranchEn is a #GP (Broadwell BDM106, BDD101,
+ *             BDE99, BDF101)
  * @PT_SKD007: OVF comes after the first byte of a CYC, in place of the others
  *             (Skylake SKL049)
  * @PT_SKD010: no FUP after an OVF in two (Skylake SKL033)
@@ -62,6 +64,7 @@ enum pt_rude {
  */
 enum pt_erratum {
     PT_BDM70,
+    PT_BDM106,
     PT_SKD007,
     PT_SKD010,
     PT_SKL014,
@@ -76,6 +79,7 @@ enum pt_erratum {
 
 #define PT_ERRATUM_PROPERTIES                                               \
     PT_ERRATUM_PROPERTY("bdm70", PT_BDM70),                                 \
+    PT_ERRATUM_PROPERTY("bdm106", PT_BDM106),                               \
     PT_ERRATUM_PROPERTY("skd007", PT_SKD007),                               \
     PT_ERRATUM_PROPERTY("skd010", PT_SKD010),                               \
     PT_ERRATUM_PROPERTY("skl014", PT_SKL014),                               \
