@@ -37,11 +37,14 @@ typedef _Bool bool;
 #define VECTOR_PF	14
 
 #define CPUID_FEATURE_ECX_MONITOR	BIT(3)
+#define CPUID_FEATURE_EDX_DS		BIT(21)
 
 #define MSR_SYSENTER_CS		0x174
 #define MSR_SYSENTER_ESP	0x175
 #define MSR_SYSENTER_EIP	0x176
+#define MSR_MISC_ENABLE		0x1a0
 #define MSR_DEBUGCTL		0x1d9
+#define MSR_DS_AREA		0x600
 #define MSR_EFER		0xc0000080
 #define MSR_STAR		0xc0000081
 #define MSR_LSTAR		0xc0000082

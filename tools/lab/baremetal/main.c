@@ -12,6 +12,7 @@
  *   erratum=NAME             the erratum that the processor has, names in test_errata.c
  *   lazy=1                   packets stay in the processor until TraceEn is cleared
  *   retnoip=1                a RET that leaves the IP ranges has TIP.PGD without IP
+ *   bts=0, dtes64=0, dscpl=0 what branch trace store has not; pebs=1: there is PEBS
  *   dirty=1                  the MSRs of Intel PT are not zero at power-on
  *   reset=1                  resets the machine first: the MSRs are as that leaves them
  *   ovf=N, pmidelay=NS       the faults that the machine injects
@@ -56,6 +57,7 @@ static const struct {
 } other_subjects[] = {
 	{ "perfmon", test_perfmon },
 	{ "lbr", test_lbr },
+	{ "bts", test_bts },
 	{ "patch", test_patch },
 };
 

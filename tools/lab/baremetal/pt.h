@@ -247,5 +247,6 @@ void test_rude(void);
 void test_errata(void);
 void test_perfmon(void);
 void test_lbr(void);
+void test_bts(void);
 
 #endif

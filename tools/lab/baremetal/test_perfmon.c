@@ -40,9 +40,8 @@
 /* Instructions around the loop, between the two WRMSR: a few, the same every time. */
 #define MAX_AROUND		8
 
-#define CPUID_FEATURE_EDX_DS	BIT(21)
 #define MSR_PEBS_ENABLE		0x3f1
-#define MSR_DS_AREA		0x600
+#define MISC_NO_PEBS		BIT(12)
 #define DEBUG_STORE		((struct debug_store *)ARENA)
 /* A register of the local APIC that keeps what is written to it */
 #define LAPIC_TIMER_COUNT	0xfee00380ul
@@ -351,7 +350,7 @@ void test_perfmon(void)
 	test_rdpmc();
 	test_overflow_pmi();
 	test_halt();
-	if (cpuid(1, 0).d & CPUID_FEATURE_EDX_DS)
+	if (cpuid(1, 0).d & CPUID_FEATURE_EDX_DS && !(rdmsr(MSR_MISC_ENABLE) & MISC_NO_PEBS))
 		test_pebs();
 	test_values();
 }

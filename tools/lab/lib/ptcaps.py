@@ -22,6 +22,9 @@ CAPABILITIES = {
     "single": ("x-pt-single", "single-range output"),
     "psbpmi": ("x-pt-psbpmi", "PSB and PMI preservation"),
     "lip": ("x-pt-lip", "IP payloads are linear addresses"),
+    "bts": ("x-bts", "branch trace store"),
+    "dtes64": ("x-bts-dtes64", "words of 64 bits in the debug store"),
+    "ds-cpl": ("x-bts-ds-cpl", "BTS by CPL"),
     "pebs": ("x-pebs", "PEBS, by which counters write records; off unless named"),
 }
 RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")

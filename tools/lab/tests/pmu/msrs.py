@@ -49,7 +49,7 @@ WRITES = [
     (INUSE, 0, GP),
     (CAPABILITIES, 0x2005, GP),
     (DEBUGCTL, 0x1802, 0x1802),
-    (DEBUGCTL, 1 << 6, GP),
+    (DEBUGCTL, 1 << 5, GP),
     (DEBUGCTL, 1 << 14, GP),
     (LBR_SELECT, 0x3FF, 0x3FF),
     (LBR_SELECT, 0x400, GP),

@@ -13,6 +13,7 @@
  */
 #include "qemu/osdep.h"
 #include "migration/vmstate.h"
+#include "bts.h"
 #include "lbr.h"
 
 #define MSR_LBR_SELECT          0x1c8
@@ -163,6 +164,18 @@ void lbr_debug_exception(CPUX86State *env)
     perfmon_update_flags(env);
 }
 
+void lbr_smi(CPUX86State *env)
+{
+    env->lbr.smi_debugctl = env->lbr.debugctl;
+    env->lbr.debugctl = 0;
+}
+
+void lbr_rsm(CPUX86State *env)
+{
+    env->lbr.debugctl = env->lbr.smi_debugctl;
+    env->lbr.smi_debugctl = 0;
+}
+
 /* The register @msr, or NULL; @valid gets the bits that it has. */
 static uint64_t *lbr_register(CPUX86State *env, uint32_t msr, uint64_t *valid)
 {
@@ -193,14 +206,20 @@ static bool lbr_is_address(uint32_t msr)
     return msr >= MSR_LASTBRANCH_FROM && msr < MSR_LASTBRANCH_TO + LBR_DEPTH;
 }
 
-static enum perfmon_access debugctl_write(CPUX86State *env, uint64_t val)
+/* The bits that IA32_DEBUGCTL has. */
+static uint64_t debugctl_valid(CPUX86State *env)
 {
-    uint64_t valid = DEBUGCTL_VALID;
+    uint64_t valid = DEBUGCTL_VALID | bts_debugctl_bits(env);
 
     if (!lbr_present(env)) {
         valid &= ~(DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBRS_ON_PMI);
     }
-    if (val & ~valid) {
+    return valid;
+}
+
+static enum perfmon_access debugctl_write(CPUX86State *env, uint64_t val)
+{
+    if (val & ~debugctl_valid(env)) {
         return PERFMON_GP;
     }
     env->lbr.debugctl = val;
@@ -248,22 +267,23 @@ static bool lbr_needed(void *opaque)
 {
     X86CPU *cpu = opaque;
 
-    return tcg_enabled() &&
-           (lbr_present(&cpu->env) || cpu->env.lbr.debugctl);
+    return tcg_enabled() && cpu->enable_pmu;
 }
 
-/* A damaged file must not lead out of the arrays. */
+/* A damaged file must not lead out of the arrays, nor bring what WRMSR refuses. */
 static int lbr_post_load(void *opaque, int version_id)
 {
-    X86CPU *cpu = opaque;
+    CPUX86State *env = &((X86CPU *)opaque)->env;
+    uint64_t debugctl = env->lbr.debugctl | env->lbr.smi_debugctl;
 
-    return cpu->env.lbr.tos < LBR_DEPTH ? 0 : -EINVAL;
+    return env->lbr.tos < LBR_DEPTH && !(debugctl & ~debugctl_valid(env))
+           ? 0 : -EINVAL;
 }
 
 const VMStateDescription vmstate_lbr = {
     .name = "cpu/perfmon_lbr",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .needed = lbr_needed,
     .post_load = lbr_post_load,
     .fields = (const VMStateField[]) {
@@ -274,6 +294,7 @@ const VMStateDescription vmstate_lbr = {
         VMSTATE_UINT64_ARRAY(env.lbr.to, X86CPU, LBR_DEPTH),
         VMSTATE_UINT64_ARRAY(env.lbr.info, X86CPU, LBR_DEPTH),
         VMSTATE_UINT64(env.lbr.last_insns, X86CPU),
+        VMSTATE_UINT64(env.lbr.smi_debugctl, X86CPU),
         VMSTATE_END_OF_LIST()
     }
 };

@@ -51,6 +51,10 @@ void lbr_far(CPUX86State *env, uint64_t from);
 /* The processor turns recording off by itself before it delivers #DB. */
 void lbr_debug_exception(CPUX86State *env);
 
+/* System management mode has IA32_DEBUGCTL for itself, from zero. */
+void lbr_smi(CPUX86State *env);
+void lbr_rsm(CPUX86State *env);
+
 extern const VMStateDescription vmstate_lbr;
 
 #endif

@@ -3,36 +3,33 @@
  * Processor event-based sampling with records of format 3, by which the first
  * four general counters may write where and how they overflowed.
  *
- * The processor reads and writes the DS area by linear addresses, as
- * privileged software would, but never faults: what is not mapped, or is a
- * device, has no room for a record.  Branch trace store, which shares that
- * area, is not there, nor is the latency of loads.
+ * Where the debug store is not mapped, or is a device, there is no room for a
+ * record.  The latency of loads is not there.
  */
 #include "qemu/osdep.h"
-#include "exec/address-spaces.h"
-#include "exec/cpu-common.h"
 #include "migration/vmstate.h"
 #include "cpu.h"
+#include "ds.h"
 #include "pebs.h"
 #include "pmu.h"
 #include "pmu_regs.h"
 
 #define MSR_PEBS_ENABLE         0x3f1
-#define MSR_DS_AREA             0x600
 
 #define PEBS_NUM_COUNTERS       4
 #define PEBS_ENABLE_VALID       MAKE_64BIT_MASK(0, PEBS_NUM_COUNTERS)
 
-/* The half of the DS management area that is about PEBS, where there is DTES64. */
+/* The part of the debug store that is about PEBS, where there is DTES64. */
 #define DS_PEBS_OFFSET          0x20
 
-typedef struct DSArea {
-    uint64_t base;
-    uint64_t index;
-    uint64_t maximum;
-    uint64_t threshold;
-    uint64_t reset[PEBS_NUM_COUNTERS];
-} DSArea;
+enum {
+    DS_BASE,
+    DS_INDEX,
+    DS_MAXIMUM,
+    DS_THRESHOLD,
+    DS_RESET,
+    DS_WORDS = DS_RESET + PEBS_NUM_COUNTERS,
+};
 
 /* Words of a record; those that have no name here are zero. */
 enum {
@@ -52,109 +49,26 @@ bool pebs_present(CPUX86State *env)
     return cpu->enable_pmu && cpu->pt.pebs;
 }
 
-void pebs_realize(CPUX86State *env)
-{
-    /* "max" has all that TCG can have. */
-    env->features[FEAT_1_EDX] &= ~CPUID_DTS;
-    env->features[FEAT_1_ECX] &= ~CPUID_EXT_DTES64;
-    if (pebs_present(env)) {
-        env->features[FEAT_1_EDX] |= CPUID_DTS;
-        env->features[FEAT_1_ECX] |= CPUID_EXT_DTES64;
-    }
-}
-
-/* The register @msr, or NULL. */
-static uint64_t *pebs_register(CPUX86State *env, uint32_t msr)
-{
-    if (!pebs_present(env)) {
-        return NULL;
-    }
-    switch (msr) {
-    case MSR_PEBS_ENABLE:
-        return &env->pmu.pebs.enable;
-    case MSR_DS_AREA:
-        return &env->pmu.pebs.ds_area;
-    default:
-        return NULL;
-    }
-}
-
 enum perfmon_access pebs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 {
-    uint64_t *reg = pebs_register(env, msr);
-
-    if (!reg) {
+    if (msr != MSR_PEBS_ENABLE || !pebs_present(env)) {
         return PERFMON_NOT_MINE;
     }
-    *val = *reg;
+    *val = env->pmu.pebs.enable;
     return PERFMON_OK;
 }
 
 enum perfmon_access pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
 {
-    uint64_t *reg = pebs_register(env, msr);
-
-    if (!reg) {
+    if (msr != MSR_PEBS_ENABLE || !pebs_present(env)) {
         return PERFMON_NOT_MINE;
     }
-    if (msr == MSR_PEBS_ENABLE ? val & ~PEBS_ENABLE_VALID
-                               : !perfmon_canonical(env, val)) {
+    if (val & ~PEBS_ENABLE_VALID) {
         return PERFMON_GP;
     }
     pmu_fold(env);
-    *reg = val;
+    env->pmu.pebs.enable = val;
     return PERFMON_OK;
-}
-
-/*
- * Copies whole words between guest memory and @words.  False: not all of it is
- * there, or some of it is a device, which is not touched.
- */
-static bool ds_access(CPUX86State *env, uint64_t addr, uint64_t *words,
-                      size_t size, bool write)
-{
-    const MemTxAttrs memory = { .memory = 1 };
-    CPUState *cs = env_cpu(env);
-    uint8_t *bytes = (uint8_t *)words;
-
-    while (size) {
-        uint64_t offset = addr & ~TARGET_PAGE_MASK;
-        size_t n = MIN(size, TARGET_PAGE_SIZE - offset);
-        MemTxAttrs attrs;
-        hwaddr page = cpu_get_phys_page_attrs_debug(cs, addr & TARGET_PAGE_MASK,
-                                                    &attrs);
-
-        if (page == -1 || address_space_rw(cs->as, page + offset, memory,
-                                           bytes, n, write) != MEMTX_OK) {
-            return false;
-        }
-        addr += n;
-        bytes += n;
-        size -= n;
-    }
-    return true;
-}
-
-static bool ds_read(CPUX86State *env, DSArea *ds)
-{
-    uint64_t *word = (uint64_t *)ds;
-
-    if (!ds_access(env, env->pmu.pebs.ds_area + DS_PEBS_OFFSET, word,
-                   sizeof(*ds), false)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof(*ds) / sizeof(*word); i++) {
-        word[i] = le64_to_cpu(word[i]);
-    }
-    return true;
-}
-
-static bool ds_write_index(CPUX86State *env, uint64_t index)
-{
-    uint64_t word = cpu_to_le64(index);
-
-    return ds_access(env, env->pmu.pebs.ds_area + DS_PEBS_OFFSET +
-                     offsetof(DSArea, index), &word, sizeof(word), true);
 }
 
 static bool pebs_write(CPUX86State *env, uint64_t addr, uint64_t counters,
@@ -175,29 +89,31 @@ static bool pebs_write(CPUX86State *env, uint64_t addr, uint64_t counters,
     for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
         record[PEBS_REGS + i] = env->regs[order[i]];
     }
-    for (size_t i = 0; i < PEBS_WORDS; i++) {
-        record[i] = cpu_to_le64(record[i]);
-    }
-    return ds_access(env, addr, record, sizeof(record), true);
+    return ds_store(env, addr, record, PEBS_WORDS, sizeof(*record));
 }
 
 uint64_t pebs_record(CPUX86State *env, uint64_t counters, const PEBSPlace *at)
 {
     const uint64_t size = PEBS_WORDS * sizeof(uint64_t);
-    DSArea ds;
+    uint64_t area = env->pmu.ds_area + DS_PEBS_OFFSET;
+    uint64_t ds[DS_WORDS], next;
 
-    if (!ds_read(env, &ds) || ds.index < ds.base || ds.maximum < size ||
-        ds.index > ds.maximum - size ||
-        !pebs_write(env, ds.index, counters, at) ||
-        !ds_write_index(env, ds.index + size)) {
+    if (!ds_load(env, area, ds, DS_WORDS, sizeof(*ds)) ||
+        ds[DS_INDEX] < ds[DS_BASE] || ds[DS_MAXIMUM] < size ||
+        ds[DS_INDEX] > ds[DS_MAXIMUM] - size) {
+        return 0;
+    }
+    next = ds[DS_INDEX] + size;
+    if (!pebs_write(env, ds[DS_INDEX], counters, at) ||
+        !ds_store(env, area + DS_INDEX * sizeof(*ds), &next, 1, sizeof(*ds))) {
         return 0;
     }
     for (int i = 0; i < PEBS_NUM_COUNTERS; i++) {
         if (counters & BIT_ULL(i)) {
-            env->msr_gp_counters[i] = ds.reset[i] & COUNTER_MASK;
+            env->msr_gp_counters[i] = ds[DS_RESET + i] & COUNTER_MASK;
         }
     }
-    return ds.index + size >= ds.threshold ? PMU_STATUS_OVF_BUF : 0;
+    return next >= ds[DS_THRESHOLD] ? PMU_STATUS_OVF_BUF : 0;
 }
 
 static bool pebs_needed(void *opaque)
@@ -212,19 +128,17 @@ static int pebs_post_load(void *opaque, int version_id)
 {
     CPUX86State *env = &((X86CPU *)opaque)->env;
 
-    return env->pmu.pebs.enable & ~PEBS_ENABLE_VALID ||
-           !perfmon_canonical(env, env->pmu.pebs.ds_area) ? -EINVAL : 0;
+    return env->pmu.pebs.enable & ~PEBS_ENABLE_VALID ? -EINVAL : 0;
 }
 
 const VMStateDescription vmstate_pebs = {
     .name = "cpu/perfmon_pmu/pebs",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .needed = pebs_needed,
     .post_load = pebs_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64(env.pmu.pebs.enable, X86CPU),
-        VMSTATE_UINT64(env.pmu.pebs.ds_area, X86CPU),
         VMSTATE_END_OF_LIST()
     }
 };

@@ -22,8 +22,6 @@ typedef struct PEBSPlace {
 
 /* Whether the CPU was configured to have it. */
 bool pebs_present(CPUX86State *env);
-/* Shows or hides the debug store, which holds the records, in CPUID. */
-void pebs_realize(CPUX86State *env);
 
 enum perfmon_access pebs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
 enum perfmon_access pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);

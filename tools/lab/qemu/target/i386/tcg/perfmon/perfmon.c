@@ -11,8 +11,9 @@
 #include "cpu.h"
 #include "exec/helper-proto.h"
 #include "hw/core/cpu.h"
+#include "bts.h"
+#include "ds.h"
 #include "lbr.h"
-#include "pebs.h"
 #include "pmu.h"
 #include "pt.h"
 #include "pt_regs.h"
@@ -101,7 +102,9 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
 
     /* The trace interrupts by PerfMon's means. */
     cpu->enable_pmu |= pt_present(env);
-    pebs_realize(env);
+    if (!ds_realize(env, errp)) {
+        return false;
+    }
     if (!perfmon_present(env)) {
         return true;
     }
@@ -162,6 +165,7 @@ void perfmon_init(CPUX86State *env, PerfmonFrom from)
     pt_pmi_arm(env);
     pt_tick_arm(env);
     pmu_init(env, wait);
+    ds_init(env);
     perfmon_update_flags(env);
 }
 
@@ -169,6 +173,20 @@ void perfmon_sipi(CPUX86State *env)
 {
     /* What the interrupt loaded CS with is its vector and eight zeros. */
     pt_sipi(env, env->segs[R_CS].selector >> 8);
+}
+
+void perfmon_smi(CPUX86State *env)
+{
+    pt_smi(env);
+    lbr_smi(env);
+    perfmon_update_flags(env);
+}
+
+void perfmon_rsm(CPUX86State *env)
+{
+    lbr_rsm(env);
+    pt_rsm(env);
+    perfmon_update_flags(env);
 }
 
 /*
@@ -190,12 +208,14 @@ void perfmon_update_flags(CPUX86State *env)
     uint32_t flags;
     int cpl;
 
+    bts_update_modes(env);
     for (cpl = 0; cpl < ARRAY_SIZE(env->perfmon_hf); cpl++) {
         flags = pmu_tb_flags(env, cpl) | pt_tb_flags(env, cpl);
         changed |= flags != env->perfmon_hf[cpl];
         env->perfmon_hf[cpl] = flags;
     }
-    env->perfmon_active = pmu_update_active(env) || env->pt.trigger_en;
+    env->perfmon_active = pmu_update_active(env) || env->pmu.bts_modes ||
+                          env->pt.trigger_en;
     if (changed) {
         perfmon_end_chain(env_cpu(env));
     }
@@ -249,12 +269,15 @@ void helper_perfmon_near(CPUX86State *env, target_ulong from, target_ulong to,
     if (pmu_active(env)) {
         pmu_branch(env, from, to, from + len, PERFMON_DESC_KIND(desc));
     }
+    if (env->pmu.bts_modes && PERFMON_DESC_KIND(desc) != PERFMON_JCC_NOT_TAKEN) {
+        bts_near(env, from, to);
+    }
 }
 
 void helper_perfmon_far_inline(CPUX86State *env, target_ulong eip,
                                target_ulong cs_base)
 {
-    PerfmonFrom from = { eip, cs_base };
+    PerfmonFrom from = { eip, cs_base, env->hflags & HF_CPL_MASK };
 
     perfmon_far(env, from, PERFMON_FAR_INSN, -1);
 }
@@ -272,6 +295,9 @@ void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
     pt_far(env, perfmon_from_ip(env, from), kind, vector);
     if (pmu_active(env)) {
         pmu_far(env, from.eip, kind, vector);
+    }
+    if (env->pmu.bts_modes) {
+        bts_far(env, from);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What QEMU's own files call of the trace and performance monitoring models
- * (Intel PT, PerfMon, LBR).  A call site in a file of QEMU's is one line;
+ * (Intel PT, PerfMon, LBR, BTS).  A call site in a file of QEMU's is one line;
  * everything that it means is decided here and in the files beside.
  *
  * Cost when nothing is traced or counted: translation blocks carry no code
@@ -138,6 +138,7 @@ void perfmon_update_flags(CPUX86State *env);
 typedef struct PerfmonFrom {
     target_ulong eip;
     target_ulong cs_base;
+    uint8_t cpl;
 } PerfmonFrom;
 
 static inline PerfmonFrom perfmon_from(CPUX86State *env)
@@ -145,7 +146,8 @@ static inline PerfmonFrom perfmon_from(CPUX86State *env)
     /* 64-bit code has no base, whatever the descriptor says. */
     bool flat = env->hflags & HF_CS64_MASK;
 
-    return (PerfmonFrom) { env->eip, flat ? 0 : env->segs[R_CS].base };
+    return (PerfmonFrom) { env->eip, flat ? 0 : env->segs[R_CS].base,
+                           env->hflags & HF_CPL_MASK };
 }
 
 void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,

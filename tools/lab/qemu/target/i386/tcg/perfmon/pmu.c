@@ -272,7 +272,7 @@ uint32_t pmu_tb_flags(CPUX86State *env, int cpl)
     if (env->pmu.insn_modes & mode) {
         flags |= HF_PERFMON_COUNT_MASK;
     }
-    if (env->pmu.branch_modes & mode) {
+    if ((env->pmu.branch_modes | env->pmu.bts_modes) & mode) {
         flags |= HF_PERFMON_BRANCH_MASK;
     }
     if (lbr_modes(env) & mode) {

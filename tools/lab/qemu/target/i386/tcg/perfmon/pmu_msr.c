@@ -11,6 +11,8 @@
 #include "migration/vmstate.h"
 #include "cpu.h"
 #include "system/tcg.h"
+#include "bts.h"
+#include "ds.h"
 #include "lbr.h"
 #include "pebs.h"
 #include "pmu.h"
@@ -43,7 +45,7 @@
                                  PMU_STATUS_OVF_UNCORE | PMU_STATUS_OVF_BUF)
 #define GLOBAL_RESET_VALID      (GLOBAL_SET_VALID | PMU_STATUS_COND_CHGD)
 
-/* IA32_MISC_ENABLE: there are counters, but no BTS, and PEBS if asked for. */
+/* IA32_MISC_ENABLE */
 #define MISC_ENABLE_EMON        BIT_ULL(7)
 #define MISC_ENABLE_NO_BTS      BIT_ULL(11)
 #define MISC_ENABLE_NO_PEBS     BIT_ULL(12)
@@ -89,7 +91,10 @@ void pmu_reset(CPUX86State *env)
     lbr_reset(env);
     if (pmu_present(env)) {
         env->msr_global_ctrl = GLOBAL_GP;
-        env->msr_ia32_misc_enable |= MISC_ENABLE_EMON | MISC_ENABLE_NO_BTS;
+        env->msr_ia32_misc_enable |= MISC_ENABLE_EMON;
+        if (!bts_present(env)) {
+            env->msr_ia32_misc_enable |= MISC_ENABLE_NO_BTS;
+        }
         if (!pebs_present(env)) {
             env->msr_ia32_misc_enable |= MISC_ENABLE_NO_PEBS;
         }
@@ -156,8 +161,11 @@ static bool pmu_owns(CPUX86State *env, uint32_t msr)
 
 enum perfmon_access pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 {
+    enum perfmon_access access;
+
     if (!pmu_owns(env, msr)) {
-        return pebs_rdmsr(env, msr, val);
+        access = ds_rdmsr(env, msr, val);
+        return access == PERFMON_NOT_MINE ? pebs_rdmsr(env, msr, val) : access;
     }
     pmu_fold(env);
     switch (msr) {
@@ -272,7 +280,8 @@ enum perfmon_access pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     enum perfmon_access access;
 
     if (!pmu_owns(env, msr)) {
-        return pebs_wrmsr(env, msr, val);
+        access = ds_wrmsr(env, msr, val);
+        return access == PERFMON_NOT_MINE ? pebs_wrmsr(env, msr, val) : access;
     }
     pmu_fold(env);
     access = pmu_write(env, msr, val);
@@ -363,6 +372,7 @@ const VMStateDescription vmstate_pmu = {
         VMSTATE_END_OF_LIST()
     },
     .subsections = (const VMStateDescription * const []) {
+        &vmstate_ds,
         &vmstate_pebs,
         NULL
     }

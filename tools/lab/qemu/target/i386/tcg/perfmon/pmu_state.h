@@ -83,11 +83,9 @@ typedef struct PMUPredictor {
 /**
  * struct PEBSState - processor event-based sampling
  * @enable: IA32_PEBS_ENABLE
- * @ds_area: IA32_DS_AREA
  */
 typedef struct PEBSState {
     uint64_t enable;
-    uint64_t ds_area;
 } PEBSState;
 
 /**
@@ -109,6 +107,8 @@ typedef struct PEBSState {
  * @counter: decoded configuration, general counters first
  * @predictor: for mispredicted branches
  * @pebs: of general counters
+ * @ds_area: IA32_DS_AREA
+ * @bts_modes: mask of enum pmu_mode in which branches go to the debug store
  */
 typedef struct PMUState {
     uint64_t now[PMU_MODES][PMU_SOURCES];
@@ -127,6 +127,8 @@ typedef struct PMUState {
     PMUCounter counter[PMU_NUM_COUNTERS];
     PMUPredictor predictor;
     PEBSState pebs;
+    uint64_t ds_area;
+    uint8_t bts_modes;
 } PMUState;
 
 /**
@@ -138,6 +140,7 @@ typedef struct PMUState {
  * @to: MSR_LASTBRANCH_n_TO_IP
  * @info: MSR_LBR_INFO_n
  * @last_insns: instructions retired when the last record was made
+ * @smi_debugctl: IA32_DEBUGCTL as RSM will restore it
  */
 typedef struct LBRState {
     uint64_t debugctl;
@@ -147,6 +150,7 @@ typedef struct LBRState {
     uint64_t to[LBR_DEPTH];
     uint64_t info[LBR_DEPTH];
     uint64_t last_insns;
+    uint64_t smi_debugctl;
 } LBRState;
 
 #endif

@@ -229,6 +229,8 @@ void pt_mov_cr3(CPUX86State *env, target_ulong next_ip);
 void pt_init(CPUX86State *env, target_ulong from, bool wait);
 /* A start-up interrupt has come. */
 void pt_sipi(CPUX86State *env, uint8_t vector);
+void pt_smi(CPUX86State *env);
+void pt_rsm(CPUX86State *env);
 
 /* pt_event.c */
 

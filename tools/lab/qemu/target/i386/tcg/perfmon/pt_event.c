@@ -253,7 +253,7 @@ void perfmon_wake_slow(CPUX86State *env)
     }
 }
 
-void perfmon_smi(CPUX86State *env)
+void pt_smi(CPUX86State *env)
 {
     PTState *pt = &env->pt;
 
@@ -261,11 +261,10 @@ void perfmon_smi(CPUX86State *env)
     if (pt->smi_trace_en) {
         pt_trace_stop(env, env->eip, true);
         env->msr_rtit_ctrl &= ~RTIT_CTL_TRACE_EN;
-        perfmon_update_flags(env);
     }
 }
 
-void perfmon_rsm(CPUX86State *env)
+void pt_rsm(CPUX86State *env)
 {
     PTState *pt = &env->pt;
 
@@ -279,5 +278,4 @@ void perfmon_rsm(CPUX86State *env)
         env->msr_rtit_ctrl |= RTIT_CTL_TRACE_EN;
         pt_trace_start(env, env->eip, true);
     }
-    perfmon_update_flags(env);
 }

@@ -158,6 +158,9 @@ typedef struct PTRegisters {
  * @corrupt_every: falsify each so many-th of them, 0: none
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
  * @pebs: PerfMon has PEBS; off unless asked for
+ * @bts: there is branch trace store
+ * @dtes64: the debug store has words of 64 bits
+ * @ds_cpl: branch trace store can leave out branches by CPL
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @dirty: the MSRs have values at power-on
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
@@ -189,6 +192,9 @@ typedef struct PTConfig {
     uint64_t corrupt_every;
     uint64_t pmi_delay;
     bool pebs;
+    bool bts;
+    bool dtes64;
+    bool ds_cpl;
     bool hybrid;
     bool dirty;
     bool ret_no_ip;
@@ -220,6 +226,9 @@ typedef struct PTConfig {
     DEFINE_PROP_UINT64("x-pt-corrupt-every", X86CPU, pt.corrupt_every, 0),  \
     DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
     DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
+    DEFINE_PROP_BOOL("x-bts", X86CPU, pt.bts, true),                        \
+    DEFINE_PROP_BOOL("x-bts-dtes64", X86CPU, pt.dtes64, true),              \
+    DEFINE_PROP_BOOL("x-bts-ds-cpl", X86CPU, pt.ds_cpl, true),              \
     DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
     DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
     DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false),        \
