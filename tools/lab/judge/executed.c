@@ -259,6 +259,11 @@ static void open_block(struct executed *ex)
 	if (after.last >= ex->block->nr_insns)
 		die("%s: damaged: instruction %u of %u", ex->path, after.last,
 		    ex->block->nr_insns);
+	ex->entered = ex->enters;
+	ex->interrupted = ex->interrupts;
+	ex->enters = after.entry;
+	ex->interrupts = insn_at(ex->block, after.last)->flags & ORACLE_INSN_SOFTINT ?
+			 insn_at(ex->block, after.last)->vaddr + ex->delta : after.rip;
 	ex->stop = after.last + retired(ex, insn_at(ex->block, after.last), &after);
 	/* A MOV to CR3 that faulted has not changed it. */
 	if (ex->cr3_pending && ex->cr3_index >= ex->stop)
@@ -335,6 +340,10 @@ bool executed_next(struct executed *ex, struct executed_insn *insn)
 		if (!selected(ex, insn->ip))
 			continue;
 		insn->branch = insn_at(ex->block, index)->flags & ORACLE_INSN_BRANCH;
+		insn->jcc = insn_at(ex->block, index)->flags & ORACLE_INSN_JCC;
+		insn->len = insn_at(ex->block, index)->len;
+		insn->entered = ex->entered && !index;
+		insn->interrupted = ex->interrupted;
 		insn->enabled = ex->enabled;
 		insn->first = ex->first;
 		ex->first = false;

@@ -22,6 +22,12 @@ struct executed_insn {
 	bool first;
 	/* may continue elsewhere than behind itself */
 	bool branch;
+	/* and may do without: a conditional one */
+	bool jcc;
+	/* the first of a handler; where the exception or interrupt came from */
+	bool entered;
+	uint64_t interrupted;
+	uint8_t len;
 };
 
 /* What the trace MSRs say now. */
@@ -46,6 +52,9 @@ struct executed {
 	uint32_t cr3_index;
 	uint64_t next_cr3;
 	bool cr3_pending;
+	/* what came between the block before and this one, and between this one and the next */
+	bool entered, enters;
+	uint64_t interrupted, interrupts;
 	bool first;
 	bool ended;
 	/* log positions whose meaning is not certain: the oracle's own errors */

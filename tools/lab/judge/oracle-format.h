@@ -17,7 +17,9 @@
  *                                 rip is where that will return to (2 more words)
  *   END                           QEMU ended in order; nothing is missing
  *
- * Blocks are only logged while the CPU's RTIT_CTL.TraceEn is set; MSR records always.
+ * Blocks are only logged while the CPU's RTIT_CTL.TraceEn is set; MSR records always. Where the
+ * oracle is asked for branch trace store, a write of DEBUGCTL is logged as one of RTIT_CTL that
+ * traces all, or nothing.
  */
 #ifndef JUDGE_ORACLE_FORMAT_H
 #define JUDGE_ORACLE_FORMAT_H
@@ -53,6 +55,7 @@ enum oracle_entry_class {
 #define ORACLE_INSN_REP		0x01	/* string instruction with a repeat prefix */
 #define ORACLE_INSN_BRANCH	0x02	/* may continue elsewhere than behind itself */
 #define ORACLE_INSN_SOFTINT	0x04	/* INT n, INT3, INTO */
+#define ORACLE_INSN_JCC		0x08	/* and may fall through: Jcc, JCXZ, LOOPcc */
 
 struct oracle_insn {
 	uint64_t vaddr;
@@ -72,6 +75,7 @@ struct oracle_block {
 #define MSR_RTIT_ADDR0_A	0x580
 #define MSR_RTIT_ADDR3_B	0x587
 #define MSR_RTIT_FIRST		0x560
+#define MSR_DEBUGCTL		0x1d9
 #define MSR_RTIT_LAST		0x58f
 
 #define RTIT_CTL_TRACEEN	(1ull << 0)
@@ -85,5 +89,8 @@ struct oracle_block {
 #define RTIT_ADDR_FILTER	1
 #define RTIT_ADDR_STOP		2
 #define RTIT_NR_ADDR		4
+
+#define DEBUGCTL_TR		(1ull << 6)
+#define DEBUGCTL_BTS		(1ull << 7)
 
 #endif

@@ -2,7 +2,9 @@
 /*
  * oracle.c - TCG plugin that writes down which instructions each vCPU executes while it is traced.
  *
- * Usage: -plugin oracle.so,out=DIR,map=SYSTEM_MAP
+ * Usage: -plugin oracle.so,out=DIR,map=SYSTEM_MAP[,bts=on]
+ *
+ * Traced is what Intel PT traces; with bts=on, what branch trace store records.
  *
  * The cost is one call for a block while traced, one inline test for a block otherwise, and one
  * inline store for an instruction: the index of the instruction now executing, which tells
@@ -77,6 +79,7 @@ struct stub_range {
 
 static struct qemu_plugin_scoreboard *vcpus;
 static const char *out_dir;
+static bool by_bts;
 static GHashTable *entries;
 static struct stub_range stubs[4];
 static unsigned int nr_stubs;
@@ -276,6 +279,18 @@ static void on_entry(unsigned int vcpu_index, void *arg)
 	on_block(vcpu_index, arg);
 }
 
+/* Branch trace store as a trace of everything, whatever it records; false: no matter of its. */
+static bool as_trace_msr(uint32_t *msr, uint64_t *value)
+{
+	bool on = (*value & DEBUGCTL_TR) && (*value & DEBUGCTL_BTS);
+
+	if (*msr != MSR_DEBUGCTL)
+		return false;
+	*msr = MSR_RTIT_CTL;
+	*value = on ? RTIT_CTL_TRACEEN | RTIT_CTL_OS | RTIT_CTL_USR | RTIT_CTL_BRANCHEN : 0;
+	return true;
+}
+
 static void on_wrmsr(unsigned int vcpu_index, void *arg)
 {
 	struct vcpu *v = get_vcpu(vcpu_index);
@@ -283,9 +298,11 @@ static void on_wrmsr(unsigned int vcpu_index, void *arg)
 	uint32_t msr = read_gpr(v, REG_RCX);
 	uint64_t value;
 
+	value = (read_gpr(v, REG_RDX) << 32) | (uint32_t)read_gpr(v, REG_RAX);
+	if (by_bts && !as_trace_msr(&msr, &value))
+		return;
 	if (msr < MSR_RTIT_FIRST || msr > MSR_RTIT_LAST)
 		return;
-	value = (read_gpr(v, REG_RDX) << 32) | (uint32_t)read_gpr(v, REG_RAX);
 	put(v, ORACLE_MSR | site->index);
 	put(v, msr);
 	put64(v, atomic_fetch_add(&sequence, 1));
@@ -322,6 +339,12 @@ static bool is_string_op(uint8_t op)
 {
 	return (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
 	       (op >= 0x6c && op <= 0x6f);
+}
+
+static bool is_jcc_op(uint8_t op, uint8_t second)
+{
+	return (op >= 0x70 && op <= 0x7f) || (op >= 0xe0 && op <= 0xe3) ||
+	       (op == 0x0f && second >= 0x80 && second <= 0x8f);
 }
 
 static bool is_branch_op(uint8_t op, uint8_t second, uint8_t modrm)
@@ -368,6 +391,8 @@ static enum special classify(const uint8_t *b, size_t len, struct oracle_insn *i
 		insn->flags |= ORACLE_INSN_REP;
 	if (is_branch_op(op, second, modrm))
 		insn->flags |= ORACLE_INSN_BRANCH;
+	if (is_jcc_op(op, second))
+		insn->flags |= ORACLE_INSN_JCC;
 	if (op >= 0xcc && op <= 0xce)
 		insn->flags |= ORACLE_INSN_SOFTINT;
 	if (op == 0x0f && second == 0x30)
@@ -541,9 +566,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 			out_dir = g_strdup(argv[i] + 4);
 		} else if (g_str_has_prefix(argv[i], "map=")) {
 			map = argv[i] + 4;
+		} else if (!strcmp(argv[i], "bts=on")) {
+			by_bts = true;
 		} else {
-			fprintf(stderr, "oracle: unknown argument '%s'; it takes out=DIR and "
-				"map=SYSTEM_MAP\n", argv[i]);
+			fprintf(stderr, "oracle: unknown argument '%s'; it takes out=DIR, "
+				"map=SYSTEM_MAP and bts=on\n", argv[i]);
 			return -1;
 		}
 	}

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define PERF_FILE_MAGIC		"PERFILE2"
-#define AUXTRACE_TYPE_INTEL_PT	1
 
 struct file_section {
 	uint64_t offset, size;
@@ -221,8 +220,11 @@ static void read_pt_info(const struct perf_rec *rec, void *arg)
 
 	if (rec->header->type != PERFTOOL_AUXTRACE_INFO || pt->present)
 		return;
-	if (rec->header->size < sizeof(*info) || info->type != AUXTRACE_TYPE_INTEL_PT)
-		die("%s: its AUX area trace is not Intel PT", file->path);
+	if (rec->header->size < sizeof(*info))
+		die("%s: damaged: AUXTRACE_INFO of size %u", file->path, rec->header->size);
+	file->auxtrace_type = info->type;
+	if (info->type != AUXTRACE_TYPE_INTEL_PT)
+		return;
 	size = rec->header->size - sizeof(*info);
 	memcpy(p, info->priv, size < sizeof(p) ? size : sizeof(p));
 	pt->present = true;
@@ -260,7 +262,7 @@ static void find_pt_attr(struct perf_file *file)
 	die("%s: no Intel PT event among its %zu attributes", file->path, file->nr_attrs);
 }
 
-void perf_file_open(struct perf_file *file, const char *path)
+void perf_file_open(struct perf_file *file, const char *path, uint32_t type)
 {
 	const struct file_header *hdr;
 
@@ -279,9 +281,12 @@ void perf_file_open(struct perf_file *file, const char *path)
 	file_at(file, file->data_offset, file->data_size);
 	read_attrs(file, hdr);
 	perf_file_for_each(file, read_pt_info, file);
-	if (!file->pt.present)
-		die("%s: no AUX area trace in it; record with -e intel_pt//", file->path);
-	find_pt_attr(file);
+	if (file->auxtrace_type != type)
+		die("%s: no %s trace in it; record with -e %s//", file->path,
+		    type == AUXTRACE_TYPE_INTEL_PT ? "Intel PT" : "BTS",
+		    type == AUXTRACE_TYPE_INTEL_PT ? "intel_pt" : "intel_bts");
+	if (file->pt.present)
+		find_pt_attr(file);
 }
 
 void perf_file_close(struct perf_file *file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfdata.h - reading a perf.data file with an Intel PT AUX area trace. */
+/* perfdata.h - reading a perf.data file with an AUX area trace of Intel PT or BTS. */
 #ifndef JUDGE_PERFDATA_H
 #define JUDGE_PERFDATA_H
 
@@ -15,6 +15,10 @@ enum {
 	PERFTOOL_COMPRESSED	= 81,
 	PERFTOOL_COMPRESSED2	= 83,
 };
+
+/* Whose trace it is, as AUXTRACE_INFO says. */
+#define AUXTRACE_TYPE_INTEL_PT	1
+#define AUXTRACE_TYPE_INTEL_BTS	2
 
 /* What perf's AUXTRACE_INFO record says about the Intel PT event. */
 struct pt_info {
@@ -63,13 +67,14 @@ struct perf_file {
 	struct perf_attr *attrs;
 	size_t nr_attrs;
 	uint64_t data_offset, data_size;
+	uint32_t auxtrace_type;
 	struct pt_info pt;
 };
 
 typedef void (*perf_rec_fn)(const struct perf_rec *rec, void *arg);
 
 /* Both end the program with one line of explanation if the file is not what it should be. */
-void perf_file_open(struct perf_file *file, const char *path);
+void perf_file_open(struct perf_file *file, const char *path, uint32_t type);
 void perf_file_for_each(struct perf_file *file, perf_rec_fn fn, void *arg);
 void perf_file_close(struct perf_file *file);
 

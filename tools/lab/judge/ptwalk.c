@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 
 	util_set_name("ptwalk");
 	parse_options(argc, argv, &opt);
-	perf_file_open(&file, opt.input);
+	perf_file_open(&file, opt.input, AUXTRACE_TYPE_INTEL_PT);
 	sideband_read(&sb, &file);
 	streams_build(&streams, &sb);
 	if (!opt.image.kcore)

@@ -98,10 +98,10 @@ def _qemu():
     return os.environ.get("LAB_QEMU") or str(BUILD / "qemu" / "qemu-system-x86_64")
 
 
-def _with_plugin(share, out):
+def _with_plugin(share, out, options):
     """A stand-in for QEMU that adds the oracle to what the runner asks for."""
     script = share / "qemu-with-oracle"
-    plugin = f"{JUDGE_DIR}/oracle.so,out={out},map={SYSTEM_MAP}"
+    plugin = f"{JUDGE_DIR}/oracle.so,out={out},map={SYSTEM_MAP}{options}"
     script.write_text("#!/bin/sh\n"
                       'case "$*" in *,help*) plugin= ;; *) plugin=1 ;; esac\n'
                       f'exec "{_qemu()}" "$@" ${{plugin:+-plugin "{plugin}"}}\n')
@@ -109,14 +109,14 @@ def _with_plugin(share, out):
     return {**os.environ, "LAB_QEMU": str(script)}
 
 
-def guest(share, script, cpus=2, pt="", oracle=None):
+def guest(share, script, cpus=2, pt="", oracle=None, oracle_options="", memory=None):
     """Run a shell script in a guest; (exit status, output). share is writable there."""
     path = share / "script.sh"
     path.write_text(f"cd {share}\nPATH={WORKLOAD_DIR}:$PATH\n{script}")
-    env = _with_plugin(share, oracle) if oracle else None
+    env = _with_plugin(share, oracle, oracle_options) if oracle else None
     words = [str(LAB / "lab"), "run", "--cpus", str(cpus), "--share", str(share),
              "--timeout", str(GUEST_TIMEOUT), *(["--pt", pt] if pt else []),
-             "--", "sh", str(path)]
+             *(["--memory", memory] if memory else []), "--", "sh", str(path)]
     done = subprocess.run(words, text=True, check=False, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout
