@@ -22,6 +22,7 @@ struct options {
 	const char *input;
 	const char *insns;
 	struct pt_errata errata;
+	uint64_t first, last;
 	uint64_t min_insns;
 	uint64_t max_printed;
 	bool no_loss;
@@ -37,6 +38,7 @@ static const char usage_text[] =
 	"  --no-loss         fail when trace data was lost (overflow, full buffer)\n"
 	"  --cut-packets     print the packets whose end a full area has cut off\n"
 	"  --erratum NAME    the processor has it, as bdm70; may be given repeatedly\n"
+	"  --range FIRST-LAST  only these addresses are traced, which matters to erratum skl014\n"
 	"  --kcore FILE      kernel text as an ELF core file (default: PERF_DATA/kcore_dir)\n"
 	"  --vdso FILE       what [vdso] holds for 64-bit processes\n"
 	"  --vdso32 FILE     the same for 32-bit processes\n"
@@ -72,6 +74,15 @@ static void add_erratum(struct pt_errata *errata, const char *name)
 		die("--erratum: libipt knows nothing of '%s'", name);
 }
 
+static void parse_range(const char *text, struct options *opt)
+{
+	char *last = strchr(text, '-'), *first = last ? strndup(text, last - text) : NULL;
+
+	if (!first || !parse_u64(first, &opt->first) || !parse_u64(last + 1, &opt->last))
+		die("--range: '%s' is not FIRST-LAST", text);
+	free(first);
+}
+
 static void parse_options(int argc, char **argv, struct options *opt)
 {
 	static const struct option longopts[] = {
@@ -80,6 +91,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		{ "no-loss", no_argument, NULL, 'l' },
 		{ "cut-packets", no_argument, NULL, 'c' },
 		{ "erratum", required_argument, NULL, 'E' },
+		{ "range", required_argument, NULL, 'R' },
 		{ "kcore", required_argument, NULL, 'k' },
 		{ "vdso", required_argument, NULL, 'v' },
 		{ "vdso32", required_argument, NULL, 'w' },
@@ -101,6 +113,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		case 'l': opt->no_loss = true; break;
 		case 'c': opt->show_cut = true; break;
 		case 'E': add_erratum(&opt->errata, optarg); break;
+		case 'R': parse_range(optarg, opt); break;
 		case 'k': opt->image.kcore = optarg; break;
 		case 'v': opt->image.vdso64 = optarg; break;
 		case 'w': opt->image.vdso32 = optarg; break;
@@ -218,6 +231,8 @@ int main(int argc, char **argv)
 	walk.max_printed = opt.max_printed;
 	walk.show_cut = opt.show_cut;
 	walk.errata = opt.errata;
+	walk.first = opt.first;
+	walk.last = opt.last;
 	if (opt.insns)
 		walk.insns = open_insns(opt.insns);
 	for (i = 0; i < streams.nr; i++)

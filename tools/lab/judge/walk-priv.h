@@ -8,6 +8,8 @@
 
 /* IA32_RTIT_CTL, which attr.config of the event has in its own layout */
 #define RTIT_CTL_BRANCHEN	BIT_ULL(13)
+/* IA32_RTIT_CTL.ADDRn_CFG: trace in the range only */
+#define RTIT_ADDR_FILTER	1
 #define RTIT_CTL_EVENTEN	BIT_ULL(31)
 #define RTIT_CTL_DISTNT		BIT_ULL(55)
 #define CONFIG_PASS_THROUGH	BIT_ULL(0)

@@ -61,6 +61,11 @@ void walk_config(const struct walk *walk, const struct stream *stream, struct pt
 	config->end = stream->data + stream->size;
 	config->nom_freq = pt->max_nonturbo_ratio;
 	config->errata = walk->errata;
+	if (walk->last) {
+		config->addr_filter.config.ctl.addr0_cfg = RTIT_ADDR_FILTER;
+		config->addr_filter.addr0_a = walk->first;
+		config->addr_filter.addr0_b = walk->last;
+	}
 	if (pt->mtc_bit && (pt->config & pt->mtc_bit) && pt->mtc_freq_bits) {
 		config->mtc_freq = (pt->config & pt->mtc_freq_bits) >>
 				   __builtin_ctzll(pt->mtc_freq_bits);

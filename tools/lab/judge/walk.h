@@ -37,6 +37,8 @@ struct walk {
 	FILE *insns;
 	/* what libipt has to bear with */
 	struct pt_errata errata;
+	/* the range of addresses that is traced; last is 0 without one */
+	uint64_t first, last;
 	/* print which packets a full area has cut off */
 	bool show_cut;
 	/* how many errors are printed in full */

@@ -94,6 +94,15 @@ SYSTEM_MAP = Path(os.environ.get("LAB_VMLINUX") or
 GUEST_TIMEOUT = 420
 
 
+def kernel_range(function):
+    """FIRST-LAST of a function of the kernel; perf's filters end where the next symbol begins."""
+    symbols = sorted((int(addr, 16), name) for addr, _, name in
+                     map(str.split, SYSTEM_MAP.read_text().splitlines()))
+    first = next(addr for addr, name in symbols if name == function)
+    behind = next(addr for addr, _ in symbols if addr > first)
+    return f"{first:#x}-{behind - 1:#x}"
+
+
 def _qemu():
     return os.environ.get("LAB_QEMU") or str(BUILD / "qemu" / "qemu-system-x86_64")
 
