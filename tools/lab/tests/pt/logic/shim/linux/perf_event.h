@@ -150,6 +150,7 @@ int perf_pmu_register(struct pmu *pmu, const char *name, int type);
 void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event *event);
 void perf_aux_output_flag(struct perf_output_handle *handle, u64 flags);
 void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size);
+int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size);
 void perf_aux_output_publish(struct perf_output_handle *handle, unsigned long size);
 void *perf_get_aux(struct perf_output_handle *handle);
 long perf_output_copy_aux(struct perf_output_handle *source,
