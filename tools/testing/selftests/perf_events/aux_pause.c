@@ -29,8 +29,8 @@ FIXTURE_SETUP(aux_pause)
 	self->trace.fd = -1;
 	self->pause = -1;
 	self->resume = -1;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_links())
+		SKIP(return, "%s", aux_missing_links());
 }
 
 FIXTURE_TEARDOWN(aux_pause)

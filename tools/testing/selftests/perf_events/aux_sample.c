@@ -71,8 +71,8 @@ FIXTURE_SETUP(aux_sample)
 {
 	self->trace.fd = -1;
 	self->event.fd = -1;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_links())
+		SKIP(return, "%s", aux_missing_links());
 	ASSERT_EQ(open_group(&self->trace, &self->event, variant->size, PROT_READ), 0);
 }
 
@@ -151,8 +151,8 @@ TEST(no_data_of_a_full_trace)
 	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
 	struct seen seen = { };
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_links())
+		SKIP(return, "%s", aux_missing_links());
 	ASSERT_EQ(open_group(&trace, &event, PSB_PERIOD, PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(&trace), 0);
 	/* Not long: the group stops where the area is full. */

@@ -57,6 +57,24 @@ const char *aux_missing(void)
 	return reason;
 }
 
+/* Branch Trace Store: records of 24 bytes, which no others share or stop. */
+static bool is_bts(void)
+{
+	return !strcmp(aux_pmu_name(), "intel_bts");
+}
+
+bool aux_skips(void)
+{
+	return is_bts();
+}
+
+const char *aux_missing_links(void)
+{
+	if (is_bts())
+		return "intel_bts is not paused, and not in samples";
+	return aux_missing();
+}
+
 void aux_attr(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -224,9 +242,29 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 	return true;
 }
 
-static void note_aux(struct aux_log *log, const struct aux_record *record)
+/* Behind the last record that has room, BTS skips the rest of the area, which is zero. */
+static bool is_padding(struct aux_event *event, __u64 from, __u64 to)
+{
+	size_t size = event->area_len;
+	const char *area = event->area;
+	__u64 head;
+
+	if (!is_bts() || !area || to % size || to - from >= size)
+		return false;
+	/* The next lap may have come there already. */
+	head = aux_head(event);
+	if (head > size && from < head - size)
+		from = head - size;
+	while (from < to && !area[from % size])
+		from++;
+	return from >= to;
+}
+
+static void note_aux(struct aux_event *event, struct aux_log *log,
+		     const struct aux_record *record)
 {
 	__u64 end = record->aux.offset + record->aux.size;
+	bool padded;
 
 	log->early = log->early || !log->itrace;
 	log->aux++;
@@ -238,7 +276,11 @@ static void note_aux(struct aux_log *log, const struct aux_record *record)
 	log->dataless += !log->size && log->flags & PERF_AUX_FLAG_TRUNCATED;
 	if (!log->size)
 		return;
-	log->holes += log->offset != log->end;
+	padded = log->offset != log->end && is_padding(event, log->end, log->offset);
+	log->holes += log->offset != log->end && !padded;
+	/* The driver wakes the reader for what it skips, too. */
+	if (log->watermark && padded)
+		log->crossings += log->offset / log->watermark > log->end / log->watermark;
 	if (log->watermark)
 		log->crossings += end / log->watermark > log->offset / log->watermark ||
 				  log->flags & PERF_AUX_FLAG_TRUNCATED;
@@ -252,7 +294,7 @@ void aux_drain(struct aux_event *event, struct aux_log *log)
 	while (aux_next(event, &record)) {
 		switch (record.header.type) {
 		case PERF_RECORD_AUX:
-			note_aux(log, &record);
+			note_aux(event, log, &record);
 			break;
 		case PERF_RECORD_ITRACE_START:
 			log->itrace++;
@@ -286,11 +328,17 @@ static unsigned int fold(unsigned int x)
 	return x & 0x10 ? x ^ x >> 3 : x * 5;
 }
 
+/* So many times more bytes than Intel PT's are BTS's of the same work, at least. */
+#define BTS_BYTES	16
+
 void aux_work(unsigned int rounds)
 {
 	static unsigned int (*const steps[])(unsigned int) = { add, turn, fold, turn };
 	static unsigned int sink;
 	unsigned int x = __atomic_load_n(&sink, __ATOMIC_RELAXED);
+
+	if (is_bts())
+		rounds = (rounds + BTS_BYTES - 1) / BTS_BYTES;
 
 	while (rounds--)
 		x = steps[x & 3](x + rounds);

@@ -117,7 +117,12 @@ size_t aux_allowance(void);
 long aux_minor_faults(void);
 double aux_seconds(void);
 
+/* The driver skips the end of an area, and wakes the reader for that, too. */
+bool aux_skips(void);
+
 /* Why the tests of this file cannot be made here, or NULL. */
 const char *aux_missing(void);
+/* ... for those in which other events pause the trace, or have it in samples. */
+const char *aux_missing_links(void);
 
 #endif

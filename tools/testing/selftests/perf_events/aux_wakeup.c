@@ -156,7 +156,9 @@ TEST_F_TIMEOUT(aux_wakeup, count_is_exact, 120)
 	EXPECT_LE(polls, signals);
 	if (variant->prompt) {
 		EXPECT_EQ(log->dataless, 0);
-		EXPECT_EQ(polls, log->crossings);
+		/* Two wakeups that come together are one for poll(). */
+		if (!aux_skips())
+			EXPECT_EQ(polls, log->crossings);
 		EXPECT_GE(log->crossings + 1, whole);
 	}
 }
