@@ -33,6 +33,9 @@ struct options {
 struct records {
 	struct record *record;
 	size_t nr, nested;
+	/* interrupts whose handlers were interrupted before their first instruction */
+	struct branch early[MAX_NESTED];
+	size_t nr_early;
 	uint64_t lost;
 };
 
@@ -129,37 +132,69 @@ static void print_mismatch(const struct records *records, size_t at, const struc
 }
 
 /*
- * Is @branch what the records from @at on tell? The oracle knows one interrupt where several came
- * before any instruction of a handler: each is a record. Returns how many records it is.
+ * Is @branch what the records from @at on tell? Returns how many records it is.
+ *
+ * The oracle sees a handler when its first instruction executes. Another interrupt may come
+ * before that: it sees one from X to the second handler, where the processor has recorded
+ *
+ *	X -> first handler, first handler -> second handler
+ *
+ * and of these only the first, where the kernel is excluded. The second handler then returns to
+ * the first, which the oracle sees as a return to X and one more interrupt there.
  */
-static size_t match(const struct records *records, size_t at, const struct branch *branch)
+static size_t match(const struct options *opt, struct records *records, size_t at,
+		    const struct branch *branch)
 {
 	const struct record *r = &records->record[at];
 	size_t left = records->nr - at, n;
 
 	if (!left || r[0].from != branch->from)
 		return 0;
+	if (opt->user && r[0].to != branch->to && r[0].to >> 63 && branch->to >> 63) {
+		records->early[records->nr_early++ % MAX_NESTED] = (struct branch){
+			.from = branch->from, .to = r[0].to };
+		records->nested++;
+		return 1;
+	}
 	for (n = 1; r[n - 1].to != branch->to; n++)
 		if (n >= left || n > MAX_NESTED || r[n].from != r[n - 1].to)
 			return 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		records->early[records->nr_early++ % MAX_NESTED] = (struct branch){
+			.from = branch->from, .to = r[i].to };
+	records->nested += n - 1;
 	return n;
+}
+
+/* The interrupt that is recorded already and has not been executed yet, or NULL. */
+static const struct branch *early(const struct records *records)
+{
+	return records->nr_early ? &records->early[(records->nr_early - 1) % MAX_NESTED] : NULL;
 }
 
 static bool compare(const struct options *opt, struct records *records, struct branches *branches)
 {
+	const struct branch *known;
 	struct branch branch;
 	size_t at = 0, n;
 
 	while (branches_next(branches, &branch)) {
 		if (branch.from >> 63 ? opt->user : opt->kernel)
 			continue;
-		n = match(records, at, &branch);
+		known = early(records);
+		if (known && branch.from == known->from && branch.to == known->to) {
+			records->nr_early--;
+			continue;
+		}
+		n = match(opt, records, at, &branch);
+		if (!n && known && at < records->nr && branch.to == known->from &&
+		    records->record[at].from == branch.from && records->record[at].to == known->to)
+			n = 1;
 		if (!n && !branch.maybe) {
 			print_mismatch(records, at, &branch);
 			return false;
 		}
 		at += n;
-		records->nested += n ? n - 1 : 0;
 	}
 	if (at < records->nr)
 		print_mismatch(records, at, NULL);
