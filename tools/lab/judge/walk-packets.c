@@ -45,35 +45,55 @@ static void packet_error(struct walk *walk, const struct stream *stream,
 			 pt_errstr(pt_errcode(status)));
 }
 
-/* The stream ends, inside a packet only where data was lost. */
-static bool is_fair_end(const struct walk *walk, const struct stream *stream,
-			struct pt_packet_decoder *decoder)
+/* Packets that may stand between a FUP and the TIP of the same event. */
+static bool is_between(enum pt_packet_type type)
 {
-	uint64_t offset = packet_offset(decoder);
-
-	if (offset == stream->size)
+	switch (type) {
+	case ppt_pad: case ppt_mnt: case ppt_mtc: case ppt_cyc: case ppt_cbr: case ppt_tsc:
+	case ppt_tma: case ppt_pip: case ppt_mode: case ppt_vmcs:
 		return true;
-	if (stream->cut && walk->show_cut)
+	default:
+		return false;
+	}
+}
+
+/*
+ * The stream ends, inside a packet only where data was lost. If that is a TIP whose FUP is there,
+ * the FUP is as good as cut, too: perf's decoder waits for the TIP.
+ */
+static bool is_fair_end(const struct walk *walk, const struct stream *stream,
+			struct pt_packet_decoder *decoder, uint64_t fup)
+{
+	uint64_t offset = packet_offset(decoder), from = fup < offset ? fup : offset;
+
+	if (stream->cut && walk->show_cut && from < stream->size)
 		printf("cut packet: %" PRIu64 " bytes of area %u at %" PRIu64 "\n",
-		       stream->size - offset, stream->idx, stream->offset + offset);
-	return stream->cut;
+		       stream->size - from, stream->idx, stream->offset + from);
+	return offset == stream->size || stream->cut;
 }
 
 static void count_packets(struct walk *walk, const struct stream *stream,
 			  struct pt_packet_decoder *decoder)
 {
 	struct walk_stats *stats = walk->stats;
+	/* where the FUP is whose TIP has not come */
+	uint64_t fup = UINT64_MAX, offset;
 	struct pt_packet packet;
 	int status;
 
 	for (;;) {
+		offset = packet_offset(decoder);
 		status = pt_pkt_next(decoder, &packet, sizeof(packet));
 		if (status >= 0) {
 			if (packet.type < WALK_PACKET_TYPES)
 				stats->packets[packet.type]++;
+			if (packet.type == ppt_fup)
+				fup = offset;
+			else if (!is_between(packet.type))
+				fup = UINT64_MAX;
 			continue;
 		}
-		if (status == -pte_eos && is_fair_end(walk, stream, decoder))
+		if (status == -pte_eos && is_fair_end(walk, stream, decoder, fup))
 			return;
 		packet_error(walk, stream, decoder, status);
 		if (pt_pkt_sync_forward(decoder) < 0)
