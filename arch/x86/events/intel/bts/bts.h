@@ -19,7 +19,7 @@
  *	       bts_interrupt(): the area is full
  *
  * IDLE
- *   No transaction is open, and the debug store has no room of an area.
+ *   No transaction is open, and the debug store does not lead to an area.
  * BUSY
  *   The trace is being changed. An NMI that finds this state does not touch the trace;
  *   bts_leave_busy() looks for a threshold that was reached meanwhile.
@@ -38,8 +38,9 @@
  *
  * IA32_DEBUGCTL has bits of others, who read, change and write it with interrupts off
  * (block-step, KVM). If an NMI ends a trace meanwhile, they switch it on again. So a
- * trace that ends in an NMI leaves a debug store without room (bts_seal()), and the
- * stop that follows clears the bits once more.
+ * trace that ends in an NMI leaves the core PMU's buffer in the debug store, with a
+ * threshold that is never reached (bts_seal()), and the stop that follows clears the
+ * bits once more.
  *
  * Barriers:
  *
@@ -69,10 +70,10 @@
  * (S) constant after pmu::setup_aux(). (T) owned by the open transaction.
  */
 struct bts_buffer {
-	void	*base;
-	u64	size;
-	bool	overwrite;
-	u64	start;
+	void		*base;
+	unsigned long	size;
+	bool		overwrite;
+	unsigned long	start;
 };
 
 /**
@@ -109,6 +110,7 @@ struct bts_pointers {
  * @state: see enum bts_state
  * @late_pmi: the threshold was reached and the driver knew without an NMI, so that
  *	one may be on its way
+ * @claimed: an NMI that found the state BUSY has seen that the threshold was reached
  * @sealed: the debug store is that of a trace that an NMI has ended
  * @usable: events trace on this CPU
  * @saved: what the debug store had before the trace, while the state is not IDLE
@@ -121,6 +123,7 @@ struct bts {
 	struct perf_output_handle	handle;
 	enum bts_state			state;
 	bool				late_pmi;
+	bool				claimed;
 	bool				sealed;
 	bool				usable;
 	struct bts_pointers		saved;

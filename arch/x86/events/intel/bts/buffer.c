@@ -13,7 +13,9 @@
 /* The hardware goes by linear addresses, so pages need not be contiguous. */
 static void *bts_map(void **pages, unsigned int nr)
 {
-	struct page **map = kvmalloc_array(nr, sizeof(*map), GFP_KERNEL);
+	/* As for the area itself, nothing is killed for it. */
+	struct page **map = kvmalloc_array(nr, sizeof(*map), GFP_KERNEL |
+					   __GFP_NORETRY | __GFP_NOWARN);
 	unsigned int page;
 	void *base;
 

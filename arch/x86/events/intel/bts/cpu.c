@@ -11,20 +11,11 @@
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
 
+#include <asm/cpufeature.h>
 #include <asm/irq_work.h>
-#include <asm/msr.h>
 
 #include "../../perf_event.h"
 #include "bts.h"
-
-static bool bts_cpu_has(void)
-{
-	u64 misc;
-
-	if (rdmsrl_safe(MSR_IA32_MISC_ENABLE, &misc))
-		return false;
-	return !(misc & MSR_IA32_MISC_ENABLE_BTS_UNAVAIL);
-}
 
 /* The CPUs of a machine may differ; the core PMU asks the first one only. */
 static int bts_cpu_online(unsigned int cpu)
@@ -33,13 +24,16 @@ static int bts_cpu_online(unsigned int cpu)
 
 	if (kexec_in_progress)
 		return 0;
-	bts->usable = bts_cpu_has();
+	/* It was not set if the first event came while the CPU was coming. */
+	init_debug_store_on_cpu(cpu);
+	bts->usable = this_cpu_has(X86_FEATURE_BTS) &&
+		      this_cpu_has(X86_FEATURE_DTES64);
 	if (!bts->usable)
 		pr_warn("CPU %u has no branch trace store and will not trace\n", cpu);
 	return 0;
 }
 
-/* The events of the CPU have gone before. */
+/* The events of the CPU are about to go. */
 static int bts_cpu_offline(unsigned int cpu)
 {
 	per_cpu_ptr(&bts_cpu, cpu)->usable = false;
@@ -47,8 +41,8 @@ static int bts_cpu_offline(unsigned int cpu)
 }
 
 /*
- * All CPUs but one are offline, and their events with them. Suspend keeps neither
- * IA32_DEBUGCTL nor what the hardware knows of the debug store.
+ * All CPUs but one are offline, and their events with them. Suspend does not keep
+ * IA32_DEBUGCTL.
  */
 static int bts_suspend(void *data)
 {
@@ -79,6 +73,8 @@ static void bts_shutdown_cpu(void *unused)
 
 	if (bts->handle.event)
 		bts_pmu.stop(bts->handle.event, PERF_EF_UPDATE);
+	else
+		bts_end(bts);
 	/* bts_begin() fails from now on. */
 	bts->usable = false;
 }

@@ -31,10 +31,7 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	bts_leave_busy(bts);
 }
 
-/*
- * The transaction ends here in any case: without PERF_EF_UPDATE, it would have to
- * begin again where it is.
- */
+/* Even without PERF_EF_UPDATE the transaction ends. */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
 	bts_end(this_cpu_ptr(&bts_cpu));
@@ -111,8 +108,11 @@ static int bts_pmu_init(struct perf_event *trace)
 	if (attr->type != bts_pmu.type)
 		return -ENOENT;
 
-	/* Branches into the kernel show its addresses, whatever is excluded. */
-	ret = perf_allow_kernel();
+	/*
+	 * Branches into the kernel show its addresses, whatever is excluded. What a task
+	 * was given, its children get.
+	 */
+	ret = trace->parent ? 0 : perf_allow_kernel();
 	if (ret)
 		return ret;
 	if ((attr->exclude_kernel || attr->exclude_user) &&
@@ -205,8 +205,9 @@ static int __init bts_init(void)
 {
 	int ret;
 
-	if (!x86_pmu.bts || !boot_cpu_has(X86_FEATURE_DTES64) ||
-	    bts_is_isolated())
+	/* The core PMU of version 1 has another NMI handler. */
+	if (!x86_pmu.bts || x86_pmu.version < 2 ||
+	    !boot_cpu_has(X86_FEATURE_DTES64) || bts_is_isolated())
 		return -ENODEV;
 
 	ret = bts_cpu_init();

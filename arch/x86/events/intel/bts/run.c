@@ -60,10 +60,14 @@ static void bts_restore(struct bts *bts, struct debug_store *ds)
 	bts_point(ds, &bts->saved, bts->saved.base);
 }
 
-/* Leave no room, for those who switch the hardware on without knowing it. */
+/*
+ * For those who switch the hardware on without knowing it: what it stores goes to the
+ * core PMU's buffer, and it does not interrupt.
+ */
 static void bts_seal(struct bts *bts, struct debug_store *ds)
 {
-	ds->bts_absolute_maximum = ds->bts_buffer_base;
+	bts_restore(bts, ds);
+	ds->bts_interrupt_threshold = bts->saved.maximum + BTS_RECORD_SIZE;
 	bts->sealed = true;
 }
 
@@ -90,13 +94,14 @@ static void bts_point_to_ring(struct debug_store *ds,
 			      const struct bts_buffer *buf)
 {
 	u64 base = (unsigned long)buf->base, end = bts_records_end(buf->size);
+	unsigned long start = bts_round_down(buf->start);
 	struct bts_pointers to = {
 		.base		= base,
 		.maximum	= base + end,
 		.threshold	= base + end + BTS_RECORD_SIZE,
 	};
 
-	bts_point(ds, &to, base + (buf->start < end ? buf->start : 0));
+	bts_point(ds, &to, base + (start < end ? start : 0));
 }
 
 static void bts_on(const struct perf_event *event, const struct bts_buffer *buf)
@@ -108,16 +113,18 @@ static void bts_on(const struct perf_event *event, const struct bts_buffer *buf)
 	intel_pmu_enable_bts(config);
 }
 
-/* Skip the rest of the area if that is better; no stale bytes are left in it. */
-static void bts_skip_rest(struct bts_buffer *buf,
-			  struct perf_output_handle *handle)
+/* Skip what is no place for the first record; no stale bytes are left there. */
+static void bts_skip(struct bts_buffer *buf, struct perf_output_handle *handle)
 {
-	u64 gap = bts_gap(buf->size, handle->head, handle->size);
+	unsigned long gap;
 
-	if (!gap || gap > handle->size)
-		return;
-	memset(buf->base + buf->size - gap, 0, gap);
-	perf_aux_output_skip(handle, gap);
+	for (;;) {
+		gap = bts_gap(buf->size, handle->head, handle->size);
+		if (!gap || gap > handle->size)
+			return;
+		memset(buf->base + bts_offset(buf->size, handle->head), 0, gap);
+		perf_aux_output_skip(handle, gap);
+	}
 }
 
 /* Return: false if there is too little room */
@@ -132,7 +139,7 @@ static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
 		return true;
 	}
 
-	bts_skip_rest(buf, handle);
+	bts_skip(buf, handle);
 	if (!bts_place_window(buf->size, handle->head, handle->size,
 			      handle->wakeup, &window))
 		return false;
@@ -243,6 +250,7 @@ static void bts_report_gap(struct bts *bts, struct perf_event *event)
  */
 bool bts_begin(struct bts *bts, struct perf_event *event)
 {
+	bts->claimed = false;
 	bts_set_state(bts, BTS_BUSY);
 	if (!bts->usable) {
 		bts_report_gap(bts, event);
@@ -253,6 +261,19 @@ bool bts_begin(struct bts *bts, struct perf_event *event)
 	}
 	bts_set_state(bts, BTS_IDLE);
 	return false;
+}
+
+/*
+ * The driver knows without an NMI that the threshold was reached. The NMI may come
+ * after all, unless it came during BUSY.
+ */
+static void bts_expect_pmi(struct bts *bts)
+{
+	WRITE_ONCE(bts->late_pmi, true);
+	/* BTS_STATE: it may come between the two. */
+	if (READ_ONCE(bts->claimed))
+		WRITE_ONCE(bts->late_pmi, false);
+	WRITE_ONCE(bts->claimed, false);
 }
 
 /**
@@ -267,17 +288,22 @@ bool bts_begin(struct bts *bts, struct perf_event *event)
  */
 void bts_leave_busy(struct bts *bts)
 {
+	const struct debug_store *ds = bts_store();
 	struct bts_buffer *buf;
 
-	do {
+	for (;;) {
 		buf = perf_get_aux(&bts->handle);
 		bts_on(bts->handle.event, buf);
 		bts_set_state(bts, BTS_TRACING);
-		if (buf->overwrite || !bts_due(bts_store()))
+		if (buf->overwrite || !bts_due(ds) || !bts_enter_busy(bts))
 			return;
-		/* The NMI may come after all. */
-		bts->late_pmi = true;
-	} while (bts_enter_busy(bts) && bts_restart(bts));
+		/* Has an NMI begun another transaction since? */
+		if (!bts_due(ds))
+			continue;
+		bts_expect_pmi(bts);
+		if (!bts_restart(bts))
+			return;
+	}
 }
 
 /**
@@ -292,8 +318,10 @@ void bts_end(struct bts *bts)
 {
 	struct debug_store *ds = bts_store();
 
+	bts->claimed = false;
 	if (bts_enter_busy(bts)) {
-		bts->late_pmi |= bts_due(ds);
+		if (bts_due(ds))
+			bts_expect_pmi(bts);
 		bts_close(bts);
 		bts_restore(bts, ds);
 		bts_set_state(bts, BTS_IDLE);
@@ -356,8 +384,11 @@ bool bts_interrupt(struct bts *bts)
 	switch (READ_ONCE(bts->state)) {
 	case BTS_BUSY:
 		/* bts_leave_busy() of the interrupted code handles it. */
-		if (bts_due(ds))
+		if (bts_due(ds)) {
+			bts->claimed = true;
+			bts->late_pmi = false;
 			return true;
+		}
 		break;
 	case BTS_HELD:
 		buf = perf_get_aux(&bts->handle);
@@ -396,8 +427,11 @@ void bts_stop_for_good(struct bts *bts)
 	struct bts_buffer *buf;
 	u64 index;
 
-	if (state == BTS_IDLE)
+	/* Others may have switched it on, see bts_seal(). */
+	if (state == BTS_IDLE) {
+		intel_pmu_disable_bts();
 		return;
+	}
 	/* BUSY is never left, so that no later NMI starts the hardware again. */
 	bts_set_state(bts, BTS_BUSY);
 	intel_pmu_disable_bts();

@@ -38,7 +38,7 @@
 #include <linux/types.h>
 
 /* From, to, and flags of a branch (Intel SDM, "64-bit Branch Trace Record Format"). */
-#define BTS_RECORD_SIZE		((u64)24)
+#define BTS_RECORD_SIZE		24UL
 
 /* Room for the branches between the threshold and the interrupt's handler. */
 #define BTS_MARGIN		(170 * BTS_RECORD_SIZE)
@@ -59,49 +59,56 @@
  * @end: it stops when it has written up to this
  */
 struct bts_window {
-	u64	start;
-	u64	threshold;
-	u64	end;
+	unsigned long	start;
+	unsigned long	threshold;
+	unsigned long	end;
 };
 
-static inline u64 bts_round_down(u64 bytes)
+static inline unsigned long bts_round_down(unsigned long bytes)
 {
 	return bytes - bytes % BTS_RECORD_SIZE;
 }
 
 /* Offset of the end of the last record that has room in an area. */
-static inline u64 bts_records_end(u64 size)
+static inline unsigned long bts_records_end(unsigned long size)
 {
 	return bts_round_down(size);
 }
 
-static inline u64 bts_offset(u64 size, u64 position)
+static inline unsigned long bts_offset(unsigned long size, unsigned long position)
 {
 	return position & (size - 1);
 }
 
 /* Bytes of whole records from an offset on, if @room bytes are free there. */
-static inline u64 bts_space(u64 size, u64 start, u64 room)
+static inline unsigned long bts_space(unsigned long size, unsigned long start,
+				      unsigned long room)
 {
 	return min(bts_records_end(size) - start, bts_round_down(room));
 }
 
 /**
- * bts_gap - decide whether to skip the rest of the area
+ * bts_gap - decide whether to skip something before the first record
  * @size: of the area
  * @head: position at which the hardware would begin
  * @room: number of bytes that are free from there on
  *
- * Return: number of bytes up to the end of the area; 0 if the hardware is to
+ * The buffer may have had an area of another size before, so that @head is in the
+ * middle of a record: then that is skipped, or the rest of the area.
+ *
+ * Return: number of bytes to skip, after which to ask again; 0 if the hardware is to
  * begin at @head
  */
-static inline u64 bts_gap(u64 size, u64 head, u64 room)
+static inline unsigned long bts_gap(unsigned long size, unsigned long head,
+				    unsigned long room)
 {
-	u64 start = bts_offset(size, head), gap = size - start, space;
+	unsigned long start = bts_offset(size, head), gap = size - start, space;
 	bool better;
 
 	if (start >= bts_records_end(size))
 		return gap;
+	if (start % BTS_RECORD_SIZE)
+		return BTS_RECORD_SIZE - start % BTS_RECORD_SIZE;
 	space = bts_space(size, start, room);
 	better = space < BTS_MARGIN && room > gap &&
 		 bts_space(size, 0, room - gap) > space;
@@ -111,27 +118,31 @@ static inline u64 bts_gap(u64 size, u64 head, u64 room)
 /**
  * bts_place_window - decide what the hardware may write
  * @size: of the area
- * @head: position at which it begins, not behind the end of the records
+ * @head: position at which it begins
  * @room: number of bytes that are free from there on
  * @wakeup: position at which to wake the reader
  * @window: result
  *
  * Return: false if there is too little room
  */
-static inline bool bts_place_window(u64 size, u64 head, u64 room, u64 wakeup,
+static inline bool bts_place_window(unsigned long size, unsigned long head,
+				    unsigned long room, unsigned long wakeup,
 				    struct bts_window *window)
 {
-	u64 start = bts_offset(size, head), space = bts_space(size, start, room);
-	u64 latest, wanted;
+	unsigned long start = bts_offset(size, head), space, latest, wanted;
+	/* Positions may wrap around on 32 bits. */
+	long ahead = wakeup - head;
 
+	if (start % BTS_RECORD_SIZE || start >= bts_records_end(size))
+		return false;
+	space = bts_space(size, start, room);
 	if (space < BTS_WINDOW_MIN)
 		return false;
 
 	/* In a small window, half of it is for the branches until the handler. */
 	latest = space > 2 * BTS_MARGIN ? space - BTS_MARGIN :
 					  bts_round_down(space / 2);
-	wanted = wakeup > head ?
-		 bts_round_down(wakeup - head + BTS_RECORD_SIZE - 1) : 0;
+	wanted = ahead > 0 ? bts_round_down(ahead + BTS_RECORD_SIZE - 1) : 0;
 	window->start = start;
 	window->threshold = start + min(max(wanted, BTS_HANDLER), latest);
 	window->end = start + space;

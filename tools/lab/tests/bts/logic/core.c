@@ -107,6 +107,10 @@ bool core_takes(const void *at)
 		blame("a record at offset %ld of the area", (long)offset);
 		return false;
 	}
+	/* The newest data follow those before. */
+	if (core_rb.overwrite && !hw.stored)
+		EXPECT(offset == core_rb.head - core_rb.head % BTS_RECORD_SIZE ||
+		       (!offset && core_rb.head >= bts_records_end(core_rb.size)));
 	room = perf_aux_room(core_rb.head, core_rb.tail, core_rb.size);
 	if (!core_rb.overwrite &&
 	    ((offset - core_rb.head) & (core_rb.size - 1)) + BTS_RECORD_SIZE > room) {
@@ -164,7 +168,7 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 	for (u64 i = 0; i < size; i++)
 		EXPECT(!rb->area[(rb->head + i) & (rb->size - 1)]);
 	rb->head += size;
-	EXPECT(!(rb->head & (rb->size - 1)));
+	EXPECT(!((rb->head & (rb->size - 1)) % BTS_RECORD_SIZE));
 	perf_aux_crossed(rb->head, &rb->mark, rb->watermark);
 	handle->wakeup = rb->mark + rb->watermark;
 	handle->size -= size;
@@ -253,9 +257,11 @@ void x86_release_hardware(void)
 	EXPECT(reserved-- > 0);
 }
 
+int core_denies;
+
 int perf_allow_kernel(void)
 {
-	return 0;
+	return core_denies;
 }
 
 int bts_cpu_init(void)
@@ -360,6 +366,12 @@ void core_read(u64 bytes)
 		u64 left = rb->size - (rb->tail & (rb->size - 1)), number;
 
 		rb->in_gap |= is_gap(rb->tail);
+		/* A buffer that had another area before begins in the middle of a record. */
+		if ((rb->tail & (rb->size - 1)) % BTS_RECORD_SIZE) {
+			EXPECT(!core_rb.area[rb->tail & (rb->size - 1)]);
+			rb->tail++;
+			continue;
+		}
 		/* Behind the last whole record there is nothing but zeros. */
 		if (left < BTS_RECORD_SIZE) {
 			EXPECT(!word_at(rb->tail));

@@ -59,6 +59,8 @@ void core_check(bool in);
 
 /* What perf_pmu_register() and the driver's bts_cpu_init() return, and what is undone. */
 extern int core_refuses_pmu, core_refuses_cpus, core_cpus;
+/* What perf_allow_kernel() returns */
+extern int core_denies;
 
 /* Whether a record may go there. */
 bool core_takes(const void *at);

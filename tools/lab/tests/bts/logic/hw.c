@@ -32,7 +32,7 @@ void hw_reset(void)
 		.bts_absolute_maximum	 = (u64)own + sizeof(own),
 		.bts_interrupt_threshold = (u64)own + sizeof(own) - 4 * RECORD_WORDS * 8,
 	};
-	x86_pmu = (struct x86_pmu) { true, true };
+	x86_pmu = (struct x86_pmu) { true, true, 4 };
 	hw_lacks = 1 << X86_FEATURE_PTI;
 	cpu_hw_events[0].ds = &store;
 }
@@ -86,7 +86,9 @@ static void hw_branch(void)
 		return;
 	}
 	before = store.bts_index;
-	if (core_takes((void *)before))
+	if ((u64 *)before >= own && (u64 *)before < own + ARRAY_SIZE(own))
+		EXPECT(store.bts_interrupt_threshold > store.bts_absolute_maximum);
+	else if (core_takes((void *)before))
 		memcpy((void *)before, record, sizeof(record));
 	hw.stored++;
 	store.bts_index += sizeof(record);

@@ -28,6 +28,7 @@ struct cpu_hw_events {
 
 struct x86_pmu {
 	bool bts, bts_active;
+	int version;
 };
 
 extern struct x86_pmu x86_pmu;

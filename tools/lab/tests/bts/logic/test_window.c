@@ -35,6 +35,8 @@ static const struct window_case {
 	{ "the end of the records", PAGE, FULL * R, 2000, 0, 16, 0, 0, 0 },
 	{ "the end, and no room behind it", PAGE, FULL * R, 10, 0, 16, 0, 0, 0 },
 	{ "the end of the records of two pages", 2 * PAGE, 341 * R, 5000, 0, 8, 0, 0, 0 },
+	{ "the middle of a record", PAGE, 10 * R + 1, 2000, 0, R - 1, 0, 0, 0 },
+	{ "the end of the area", PAGE, FULL * R + 1, 2000, 0, 15, 0, 0, 0 },
 	{ "little left, more behind it", PAGE, 100 * R, 3500, 0, PAGE - 100 * R, 100 * R,
 	  132 * R, FULL * R },
 	{ "little left, less behind it", PAGE, 100 * R, 3000, 0, 0, 100 * R, 132 * R,
@@ -83,22 +85,23 @@ static void check_window(u64 size, u64 head, u64 room, const struct bts_window *
 static void test_any(void)
 {
 	for (unsigned int i = 0; i < 200000 && !is_blamed(); i++) {
-		u64 size = PAGE << random_below(10), start = random_up_to(size / R) * R;
+		u64 size = PAGE << random_below(10);
+		u64 start = random_below(4) ? random_up_to(size / R) * R : random_below(size);
 		u64 head = random_below(1000) * size + start, room = random_up_to(size - 1);
 		u64 wakeup = head + random_up_to(2 * size) - size / 2;
 		u64 gap = bts_gap(size, head, room);
 		struct bts_window window;
 
-		EXPECT(!gap || gap == size - start);
+		EXPECT(!gap || gap == size - start || (start % R && gap == R - start % R));
 		EXPECT(gap || start < bts_records_end(size));
 		/* Nothing is skipped for less than what is there. */
-		if (gap && start < bts_records_end(size))
+		if (gap && start < bts_records_end(size) && !(start % R))
 			EXPECT(room >= gap && bts_space(size, start, room) < BTS_MARGIN &&
 			       bts_space(size, 0, room - gap) > bts_space(size, start, room));
 		if (bts_place_window(size, head, room, wakeup, &window))
 			check_window(size, head, room, &window);
 		else
-			EXPECT(room < 64 * R || bts_records_end(size) - start < 64 * R);
+			EXPECT(room < 64 * R || bts_records_end(size) < start + 64 * R || start % R);
 	}
 	verdict("window: what holds for any");
 }

@@ -10,6 +10,8 @@
 
 #define GFP_KERNEL		1
 #define GFP_KERNEL_ACCOUNT	1
+#define __GFP_NORETRY		2
+#define __GFP_NOWARN		4
 #define NUMA_NO_NODE		(-1)
 
 struct page;
