@@ -173,7 +173,8 @@ static void test_return_after_psb(void)
 			in_loop += tip->val == (u64)near_ret_psb_loop;
 		}
 	}
-	if (!ok(psbs > 1 && at == psbs && tip->val == (u64)near_ret_psb_1,
+	/* The first PSB comes before the call; a rude processor may send one after the return. */
+	if (!ok(at > 1 && tip->val == (u64)near_ret_psb_1,
 		"near: no compression across a PSB"))
 		diag("%u PSB, last TIP 0x%lx, expected 0x%lx", psbs, tip ? tip->val : 0,
 		     (u64)near_ret_psb_1);
