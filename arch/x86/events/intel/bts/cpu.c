@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "Intel BTS: " fmt
 
+#include <linux/cpufeature.h>
 #include <linux/cpuhotplug.h>
 #include <linux/kexec.h>
 #include <linux/perf_event.h>
@@ -11,7 +12,6 @@
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
 
-#include <asm/cpufeature.h>
 #include <asm/irq_work.h>
 
 #include "../../perf_event.h"
