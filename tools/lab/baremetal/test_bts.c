@@ -35,7 +35,7 @@
 #define BUFFER			(ARENA + 0x10000)
 #define POISON			0x5a
 #define POISON_SIZE		0x10000
-/* Nothing of the buffer is there yet. */
+/* Records for which a buffer has room, if it is not to become full */
 #define MANY			64
 #define PAGE			4096ul
 /* The base of 16-bit code, below 64 KiB. */

@@ -36,8 +36,8 @@
  * excluded by it, so that buffer is empty while it is not in use here. Its addresses
  * are put back when a trace stops.
  *
- * IA32_DEBUGCTL has bits of others, who read, change and write it with interrupts off
- * (block-step, KVM). If an NMI ends a trace meanwhile, they switch it on again. So a
+ * Block-step and KVM read, change and write IA32_DEBUGCTL with interrupts off. If an NMI
+ * ends a trace between their read and their write, the write sets TR and BTS again. So a
  * trace that ends in an NMI leaves the core PMU's buffer in the debug store, with a
  * threshold that is never reached (bts_seal()), and the stop that follows clears the
  * bits once more.

@@ -4,8 +4,8 @@
  *
  * The hardware writes records of 24 bytes to a range of linear addresses. The area
  * is mapped as one such range, whatever pages it has. Records lie at multiples of 24
- * bytes from its beginning, and none is in its last 16 or 8 bytes: a reader who takes
- * the area apart at its end finds whole records on both sides::
+ * bytes from its beginning. The last 16 or 8 bytes of the area hold no record, so that
+ * no record goes on at the beginning of the area::
  *
  *	 0                                                        records end   size
  *	+---------+------------------------------------+---------+-----------+----+

@@ -89,7 +89,7 @@ static void do_stop_twice(void)
 static void do_block_step(void)
 {
 	hw_block_step();
-	/* What it may have switched on again finds no room, and does not stay on. */
+	/* What block-step may have switched on again stores to no area, and ends with a stop. */
 	hw_branches(5, false);
 	if (!core_rb.open)
 		do_out();
