@@ -22,6 +22,7 @@ typedef _Bool bool;
 
 #define BIT(n)			(1ul << (n))
 #define GENMASK(h, l)		((~0ul >> (63 - (h))) & (~0ul << (l)))
+#define PAGE			4096ul
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define FIELD_SHIFT(mask)	((u32)__builtin_ctzl(mask))
 #define FIELD_PREP(mask, val)	(((u64)(val) << FIELD_SHIFT(mask)) & (mask))

@@ -13,6 +13,7 @@
  *   lazy=1                   packets stay in the processor until TraceEn is cleared
  *   retnoip=1                a RET that leaves the IP ranges has TIP.PGD without IP
  *   bts=0, dtes64=0, dscpl=0 what branch trace store has not; pebs=1: there is PEBS
+ *   adaptive=1, traced=1     PEBS is adaptive; its records can go to a trace
  *   dirty=1                  the MSRs of Intel PT are not zero at power-on
  *   reset=1                  resets the machine first: the MSRs are as that leaves them
  *   ovf=N, pmidelay=NS       the faults that the machine injects
@@ -58,6 +59,7 @@ static const struct {
 	{ "perfmon", test_perfmon },
 	{ "lbr", test_lbr },
 	{ "bts", test_bts },
+	{ "pebs", test_pebs },
 	{ "patch", test_patch },
 };
 

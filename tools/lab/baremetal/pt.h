@@ -118,15 +118,16 @@ enum pkt_type {
 	P_END, P_PAD, P_TNT, P_TIP, P_PGE, P_PGD, P_FUP, P_PIP, P_MODE_EXEC,
 	P_MODE_TSX, P_TSC, P_TMA, P_MTC, P_CYC, P_CBR, P_PSB, P_PSBEND, P_OVF,
 	P_STOP, P_VMCS, P_MNT, P_PTW, P_EXSTOP, P_MWAIT, P_PWRE, P_PWRX, P_CFE,
-	P_EVD, P_BAD,
+	P_EVD, P_BBP, P_BIP, P_BEP, P_BAD,
 };
 
 struct pkt {
 	u8 type;
 	u8 len;
 	u8 ip_bytes;		/* the header field of TIP, PGE, PGD, FUP */
-	u8 flag;		/* IP bit of PTW, EXSTOP, CFE; NR of PIP; FastCounter's bit 8 */
-	u8 aux;			/* number of TNT bits, payload size of PTW, type of CFE, EVD */
+	u8 flag;		/* IP bit of PTW, EXSTOP, BEP, CFE; NR of PIP; FastCounter's bit 8 */
+	u8 aux;			/* number of TNT bits, payload size of PTW, type of CFE, EVD, BIP */
+				/* bytes of a BBP's items */
 	bool in_psb;		/* between PSB and PSBEND */
 	u32 offset;
 	u64 val;
@@ -175,6 +176,7 @@ struct expect {
 	u8 type;
 	u8 aux;
 	bool no_ip;
+	bool any;		/* the value does not matter */
 	bool flag;
 	u64 val;
 	const char *bits;
@@ -193,6 +195,10 @@ struct expect {
 #define E_PTW(size, v, ip) { .type = P_PTW, .aux = (size), .val = (v), .flag = (ip) }
 #define E_CFE(kind, vec, ip) { .type = P_CFE, .aux = (kind), .val = (vec), .flag = (ip) }
 #define E_EVD(kind, v)	{ .type = P_EVD, .aux = (kind), .val = (v) }
+#define E_BBP(kind, size) { .type = P_BBP, .aux = (size), .val = (kind) }
+#define E_BIP(id, v)	{ .type = P_BIP, .aux = (id), .val = (u64)(v) }
+#define E_BIP_ANY(id)	{ .type = P_BIP, .aux = (id), .any = true }
+#define E_BEP(ip)	{ .type = P_BEP, .flag = (ip) }
 #define E_MWAIT(v)	{ .type = P_MWAIT, .val = (v) }
 #define E_PWRE(v)	{ .type = P_PWRE, .val = (v) }
 #define E_PWRX(v)	{ .type = P_PWRX, .val = (v) }
@@ -248,5 +254,6 @@ void test_errata(void);
 void test_perfmon(void);
 void test_lbr(void);
 void test_bts(void);
+void test_pebs(void);
 
 #endif

@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The basics of the performance counters: counting, filters, overflow, faults. */
-#include "pt.h"
+#include "perfmon.h"
 
-#define MSR_PMC(n)		(0xc1 + (n))
-#define MSR_EVNTSEL(n)		(0x186 + (n))
-#define MSR_FIXED_CTR(n)	(0x309 + (n))
-#define MSR_FIXED_CTR_CTRL	0x38d
-
-#define EVNTSEL_USR		BIT(16)
-#define EVNTSEL_OS		BIT(17)
-#define EVNTSEL_INT		BIT(20)
-#define EVNTSEL_EN		BIT(22)
-#define EVENT_CYCLES		0x003c
-#define EVENT_REF_CYCLES	0x013c
-#define EVENT_INSTRUCTIONS	0x00c0
-#define EVENT_BRANCHES		0x00c4
-
-#define FIXED_OS		BIT(0)
-#define FIXED_USR		BIT(1)
-#define FIXED_PMI		BIT(3)
-#define FIXED_CTRL(n, flags)	((flags) << (4 * (n)))
-#define GLOBAL_PMC(n)		BIT(n)
-#define GLOBAL_FIXED(n)		BIT(32 + (n))
 #define RDPMC_FIXED		BIT(30)
 
 #define PMI_VECTOR		0x55
@@ -40,25 +20,17 @@
 /* Instructions around the loop, between the two WRMSR: a few, the same every time. */
 #define MAX_AROUND		8
 
-#define MSR_PEBS_ENABLE		0x3f1
-#define MISC_NO_PEBS		BIT(12)
-#define DEBUG_STORE		((struct debug_store *)ARENA)
 /* A register of the local APIC that keeps what is written to it */
 #define LAPIC_TIMER_COUNT	0xfee00380ul
-
-/* The DS management area: eight bytes each, those of branch records first. */
-struct debug_store {
-	u64 branches[4];
-	u64 base, index, maximum, threshold, reset[8];
-};
 
 snippet_fn perf_loop, user_int;
 extern const u8 user_int_handler[];
 
-static u32 version, counters, fixed;
-static u64 counter_mask, fixed_mask;
+u32 counters, fixed;
+u64 counter_mask, fixed_mask;
+static u32 version;
 
-static void perfmon_init(void)
+u32 perfmon_init(void)
 {
 	struct cpuid l = cpuid(0xa, 0);
 
@@ -67,9 +39,10 @@ static void perfmon_init(void)
 	counter_mask = GENMASK((l.a >> 16 & 0xff) - 1, 0);
 	fixed = l.d & 0x1f;
 	fixed_mask = GENMASK((l.d >> 5 & 0xff) - 1, 0);
+	return version;
 }
 
-static void perfmon_reset(void)
+void perfmon_reset(void)
 {
 	wrmsr(MSR_PERF_GLOBAL_CTRL, 0);
 	wrmsr(MSR_FIXED_CTR_CTRL, 0);
@@ -301,7 +274,7 @@ static bool pebs_to(u64 index)
 }
 
 /* A device is neither a DS area nor room for a record: it would be written to. */
-static void test_pebs(void)
+static void test_pebs_memory(void)
 {
 	volatile u32 *count = (volatile u32 *)LAPIC_TIMER_COUNT;
 	u32 before = *count;
@@ -338,8 +311,7 @@ static void test_values(void)
 
 void test_perfmon(void)
 {
-	perfmon_init();
-	if (version < 2) {
+	if (perfmon_init() < 2) {
 		ok(!cmdline_num("pmu", 1), "perfmon: there is a version 2");
 		return;
 	}
@@ -351,6 +323,6 @@ void test_perfmon(void)
 	test_overflow_pmi();
 	test_halt();
 	if (cpuid(1, 0).d & CPUID_FEATURE_EDX_DS && !(rdmsr(MSR_MISC_ENABLE) & MISC_NO_PEBS))
-		test_pebs();
+		test_pebs_memory();
 	test_values();
 }

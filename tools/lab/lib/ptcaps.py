@@ -26,6 +26,8 @@ CAPABILITIES = {
     "dtes64": ("x-bts-dtes64", "words of 64 bits in the debug store"),
     "ds-cpl": ("x-bts-ds-cpl", "BTS by CPL"),
     "pebs": ("x-pebs", "PEBS, by which counters write records; off unless named"),
+    "pebs-adaptive": ("x-pebs-adaptive", "PEBS of any counter, composed records; likewise"),
+    "pebs-trace": ("x-pebs-trace", "and records that go to the trace; likewise"),
 }
 RANGES = ("ranges", "x-pt-ranges", "number of IP filter ranges, 0 to 4")
 MAX_RANGES = 4

@@ -18,7 +18,8 @@
 
 #define MSR_DS_AREA             0x600
 
-#define DS_WORDS_MAX            32
+/* The longest are the last branch records of a sample. */
+#define DS_WORDS_MAX            (3 * LBR_DEPTH)
 
 bool ds_present(CPUX86State *env)
 {

@@ -14,6 +14,7 @@
 #include "bts.h"
 #include "ds.h"
 #include "lbr.h"
+#include "pebs.h"
 #include "pmu.h"
 #include "pt.h"
 #include "pt_regs.h"
@@ -102,7 +103,7 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
 
     /* The trace interrupts by PerfMon's means. */
     cpu->enable_pmu |= pt_present(env);
-    if (!ds_realize(env, errp)) {
+    if (!pebs_realize(env, errp) || !ds_realize(env, errp)) {
         return false;
     }
     if (!perfmon_present(env)) {
@@ -291,6 +292,9 @@ void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
     if (int1_len && kind == PERFMON_FAR_FAULT && vector == EXCP01_DB) {
         kind = PERFMON_FAR_INT1;
         from.eip -= int1_len;
+    }
+    if (pmu_active(env)) {
+        pmu_far_begin(env, from.eip, kind);
     }
     pt_far(env, perfmon_from_ip(env, from), kind, vector);
     if (pmu_active(env)) {

@@ -77,19 +77,6 @@ static const uint32_t fixed_sources[PMU_NUM_FIXED] = {
     SRC(PMU_SRC_INSN), SRC(PMU_SRC_INSN), SRC(PMU_SRC_REF),
 };
 
-static uint64_t *pmu_counter(CPUX86State *env, int i)
-{
-    return i < PMU_NUM_GP ? &env->msr_gp_counters[i]
-                          : &env->msr_fixed_counters[i - PMU_NUM_GP];
-}
-
-/* Bit of counter @i in the global registers. */
-static uint64_t pmu_global_bit(int i)
-{
-    return i < PMU_NUM_GP ? BIT_ULL(i)
-                          : BIT_ULL(GLOBAL_FIXED_SHIFT + i - PMU_NUM_GP);
-}
-
 /*
  * CMASK turns a counter of events into one of cycles with at least so many
  * events.  A cycle is an instruction here, so that no source has more than
@@ -428,6 +415,20 @@ void pmu_branch_predicted(CPUX86State *env, target_ulong from, target_ulong to,
     }
 }
 
+/* Does it come between two instructions, and is none itself? */
+static bool pmu_is_between(enum perfmon_far kind)
+{
+    return kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_IRQ;
+}
+
+/* What is due from before an interrupt comes before it in the trace, too. */
+void pmu_far_begin(CPUX86State *env, target_ulong from, enum perfmon_far kind)
+{
+    if (pmu_is_between(kind) && pebs_traced(env)) {
+        pmu_fold_at(env, &(PEBSPlace) { from, from });
+    }
+}
+
 void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
              int vector)
 {
@@ -437,7 +438,7 @@ void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
 
     bool exception = kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_INT1;
 
-    if (kind != PERFMON_FAR_FAULT && kind != PERFMON_FAR_IRQ) {
+    if (!pmu_is_between(kind)) {
         at.next_ip = env->eip;
         pmu->now[pmu->mode][PMU_SRC_BRANCH + PMU_BRANCH_FAR]++;
         pmu->branch_budget--;

@@ -95,7 +95,11 @@ static inline void pmu_branch(CPUX86State *env, target_ulong from,
     }
 }
 
-/* A far transfer is complete; see perfmon_far(). */
+/*
+ * A far transfer is complete; see perfmon_far().  Before and after the trace
+ * has told of it.
+ */
+void pmu_far_begin(CPUX86State *env, target_ulong from, enum perfmon_far kind);
 void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
              int vector);
 

@@ -78,7 +78,7 @@ bool pmu_realize(X86CPU *cpu, Error **errp)
     if (cpu->enable_pmu) {
         env->features[FEAT_1_ECX] |= CPUID_EXT_PDCM;
         env->features[FEAT_PERF_CAPABILITIES] =
-            PMU_CAP_FW_WRITE | (pebs_present(env) ? PMU_CAP_PEBS : 0) |
+            PMU_CAP_FW_WRITE | pebs_capabilities(env) |
             (lbr_given ? cpu->lbr_fmt : PMU_CAP_LBR_FMT_INFO);
     }
     return true;
@@ -229,6 +229,21 @@ static enum perfmon_access pmu_write_status(CPUX86State *env, uint64_t val,
     return PERFMON_OK;
 }
 
+static uint64_t pmu_evtsel_valid(CPUX86State *env)
+{
+    return EVTSEL_VALID | (pebs_adaptive(env) ? EVTSEL_ADAPTIVE : 0);
+}
+
+static uint64_t pmu_fixed_ctrl_valid(CPUX86State *env)
+{
+    uint64_t valid = FIXED_CTRL_VALID;
+
+    for (int i = 0; i < PMU_NUM_FIXED; i++) {
+        valid |= pebs_adaptive(env) ? FIXED_CTRL_ADAPTIVE(i) : 0;
+    }
+    return valid;
+}
+
 /* The predictor starts afresh with each new measurement of it. */
 static enum perfmon_access pmu_write_evtsel(CPUX86State *env, int i,
                                             uint64_t val)
@@ -237,7 +252,7 @@ static enum perfmon_access pmu_write_evtsel(CPUX86State *env, int i,
         (val & EVTSEL_EVENT) == EVTSEL_EVENT_MISS) {
         predict_reset(&env->pmu.predictor);
     }
-    return pmu_set(&env->msr_gp_evtsel[i], val, EVTSEL_VALID);
+    return pmu_set(&env->msr_gp_evtsel[i], val, pmu_evtsel_valid(env));
 }
 
 static enum perfmon_access pmu_write(CPUX86State *env, uint32_t msr,
@@ -259,7 +274,8 @@ static enum perfmon_access pmu_write(CPUX86State *env, uint32_t msr,
                                                 MSR_CORE_PERF_FIXED_CTR0],
                        val, COUNTER_MASK);
     case MSR_CORE_PERF_FIXED_CTR_CTRL:
-        return pmu_set(&env->msr_fixed_ctr_ctrl, val, FIXED_CTRL_VALID);
+        return pmu_set(&env->msr_fixed_ctr_ctrl, val,
+                       pmu_fixed_ctrl_valid(env));
     case MSR_CORE_PERF_GLOBAL_CTRL:
         return pmu_set(&env->msr_global_ctrl, val, GLOBAL_COUNTERS);
     case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
@@ -325,8 +341,8 @@ void pmu_post_load(CPUX86State *env)
     /* A damaged file must not bring what WRMSR refuses. */
     pmu_mask(env->msr_gp_counters, PMU_NUM_GP, COUNTER_MASK);
     pmu_mask(env->msr_fixed_counters, PMU_NUM_FIXED, COUNTER_MASK);
-    pmu_mask(env->msr_gp_evtsel, PMU_NUM_GP, EVTSEL_VALID);
-    env->msr_fixed_ctr_ctrl &= FIXED_CTRL_VALID;
+    pmu_mask(env->msr_gp_evtsel, PMU_NUM_GP, pmu_evtsel_valid(env));
+    env->msr_fixed_ctr_ctrl &= pmu_fixed_ctrl_valid(env);
     env->msr_global_ctrl &= GLOBAL_COUNTERS;
     pmu_resume(env);
 }

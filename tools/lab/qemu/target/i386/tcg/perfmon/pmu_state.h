@@ -18,13 +18,18 @@
 
 /*
  * IA32_PERF_CAPABILITIES: LBRs with MSR_LBR_INFO, full width counter writes;
- * PEBS records after the event, with all registers, of format 3
+ * PEBS records after the event, with all registers, of format 3; or of format
+ * 4, by any counter and with what is asked for; and to a trace
  */
 #define PMU_CAP_LBR_FMT_INFO    5
 #define PMU_CAP_FW_WRITE        BIT_ULL(13)
-#define PMU_CAP_PEBS            (BIT_ULL(6) | BIT_ULL(7) | 3ULL << 8)
+#define PMU_CAP_PEBS            (BIT_ULL(6) | BIT_ULL(7))
+#define PMU_CAP_PEBS_FIXED      (3ULL << 8)
+#define PMU_CAP_PEBS_ADAPTIVE   (4ULL << 8 | BIT_ULL(14))
+#define PMU_CAP_PEBS_TRACE      BIT_ULL(16)
 #define PMU_CAPABILITIES        (PMU_CAP_LBR_FMT_INFO | PMU_CAP_FW_WRITE | \
-                                 PMU_CAP_PEBS)
+                                 PMU_CAP_PEBS | PMU_CAP_PEBS_FIXED | \
+                                 PMU_CAP_PEBS_ADAPTIVE | PMU_CAP_PEBS_TRACE)
 
 /* Kinds of enum perfmon_branch, and one for far branches. */
 #define PMU_BRANCH_KINDS    9
@@ -83,9 +88,13 @@ typedef struct PMUPredictor {
 /**
  * struct PEBSState - processor event-based sampling
  * @enable: IA32_PEBS_ENABLE
+ * @data_cfg: MSR_PEBS_DATA_CFG
+ * @reload: MSR_RELOAD_PMCn, then MSR_RELOAD_FIXED_CTRn
  */
 typedef struct PEBSState {
     uint64_t enable;
+    uint64_t data_cfg;
+    uint64_t reload[PMU_NUM_COUNTERS];
 } PEBSState;
 
 /**

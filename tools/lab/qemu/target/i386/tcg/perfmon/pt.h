@@ -9,6 +9,7 @@
  *   pt_rude.c     what the SDM permits and a polite processor does not do
  *   pt_filter.c   enables: CPL, CR3, IP ranges
  *   pt_event.c    PTWRITE, power events, event trace, SMM
+ *   pt_block.c    records of PEBS
  *   pt_stream.c   the stream of packets: LastIP, TNT bits, PSB+, overflow
  *   pt_time.c     packets of time
  *   pt_packet.c   encoding of packets
@@ -233,6 +234,9 @@ void pt_smi(CPUX86State *env);
 void pt_rsm(CPUX86State *env);
 
 /* pt_event.c */
+
+/* The FUP of an event whose packet came before. */
+void pt_emit_event_ip(CPUX86State *env, uint64_t ip);
 
 /*
  * The packets that event trace makes of a far transfer, before those of its

@@ -26,8 +26,7 @@ bool perfmon_has_ptwrite(CPUX86State *env)
     return pt_present(env) && pt_config(env)->ptwrite;
 }
 
-/* The FUP of the event whose packet came before. */
-static void pt_emit_event_ip(CPUX86State *env, uint64_t ip)
+void pt_emit_event_ip(CPUX86State *env, uint64_t ip)
 {
     pt_timing_middle(env);
     pt_emit_fup(env, ip);

@@ -23,15 +23,22 @@
 #define PT_EXT_MWAIT        0xc2
 #define PT_EXT_PWRE         0x22
 #define PT_EXT_PWRX         0xa2
+#define PT_EXT_BBP          0x63
+#define PT_EXT_BEP          0x33
 #define PT_EXT_CFE          0x13
 #define PT_EXT_EVD          0x53
 #define PT_EXT_EXT          0xc3
 #define PT_EXT_EXT_MNT      0x88
 
-/* The bit by which EXSTOP, PTW and CFE announce a FUP. */
+/* The bit by which EXSTOP, PTW, BEP and CFE announce a FUP. */
 #define PT_IP_FOLLOWS       0x80
 
 #define PT_MODE_LEAF_TSX    0x20
+
+/* BBP: items of four bytes; BIP: the item's number above its opcode */
+#define PT_BBP_SHORT        0x80
+#define PT_OP_BIP           0x04
+#define PT_BIP_ID_SHIFT     3
 
 /* IPBytes field of the IP packets, and what it stands for */
 #define PT_IPBYTES_SHIFT    5
@@ -218,6 +225,26 @@ size_t pt_packet_evd(uint8_t *out, enum pt_evd type, uint64_t payload)
 
     out[n++] = type;
     return n + put_int(out + n, payload, 8);
+}
+
+size_t pt_packet_bbp(uint8_t *out, enum pt_block type, unsigned bytes)
+{
+    size_t n = put_ext(out, PT_EXT_BBP);
+
+    out[n++] = type | (bytes == 4 ? PT_BBP_SHORT : 0);
+    return n;
+}
+
+size_t pt_packet_bip(uint8_t *out, unsigned id, uint64_t payload,
+                     unsigned bytes)
+{
+    out[0] = PT_OP_BIP | id << PT_BIP_ID_SHIFT;
+    return 1 + put_int(out + 1, payload, bytes);
+}
+
+size_t pt_packet_bep(uint8_t *out, bool ip)
+{
+    return put_ext(out, PT_EXT_BEP | (ip ? PT_IP_FOLLOWS : 0));
 }
 
 size_t pt_packet_ptw(uint8_t *out, uint64_t payload, unsigned bytes, bool ip)

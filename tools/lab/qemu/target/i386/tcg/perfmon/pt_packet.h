@@ -43,6 +43,15 @@ enum pt_evd {
     PT_EVD_CR2 = 0,
 };
 
+/* What a block of items is about (SDM 33.4.2.26) */
+enum pt_block {
+    PT_BLOCK_GPR = 0x01,
+    PT_BLOCK_PEBS_BASIC = 0x04,
+    PT_BLOCK_PEBS_MEMORY = 0x05,
+    PT_BLOCK_LBR = 0x08,
+    PT_BLOCK_XMM = 0x10,
+};
+
 /* MODE.Exec payload */
 #define PT_MODE_EXEC_CSL    0x01
 #define PT_MODE_EXEC_CSD    0x02
@@ -68,6 +77,15 @@ size_t pt_packet_pwrx(uint8_t *out, uint8_t last, uint8_t deepest,
 size_t pt_packet_exstop(uint8_t *out, bool ip);
 size_t pt_packet_cfe(uint8_t *out, enum pt_cfe type, uint8_t vector, bool ip);
 size_t pt_packet_evd(uint8_t *out, enum pt_evd type, uint64_t payload);
+
+/*
+ * A block: what it is about, its items, which have 4 or 8 bytes each, and its
+ * end; @ip: a FUP follows.
+ */
+size_t pt_packet_bbp(uint8_t *out, enum pt_block type, unsigned bytes);
+size_t pt_packet_bip(uint8_t *out, unsigned id, uint64_t payload,
+                     unsigned bytes);
+size_t pt_packet_bep(uint8_t *out, bool ip);
 
 /* @bytes: 4 or 8 bytes of payload; @ip: a FUP follows */
 size_t pt_packet_ptw(uint8_t *out, uint64_t payload, unsigned bytes, bool ip);

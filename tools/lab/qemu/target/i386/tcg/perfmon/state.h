@@ -158,6 +158,8 @@ typedef struct PTRegisters {
  * @corrupt_every: falsify each so many-th of them, 0: none
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
  * @pebs: PerfMon has PEBS; off unless asked for
+ * @pebs_adaptive: of any counter, with records that software composes
+ * @pebs_trace: whose records can go to a trace
  * @bts: there is branch trace store
  * @dtes64: the debug store has words of 64 bits
  * @ds_cpl: branch trace store can leave out branches by CPL
@@ -192,6 +194,8 @@ typedef struct PTConfig {
     uint64_t corrupt_every;
     uint64_t pmi_delay;
     bool pebs;
+    bool pebs_adaptive;
+    bool pebs_trace;
     bool bts;
     bool dtes64;
     bool ds_cpl;
@@ -226,6 +230,8 @@ typedef struct PTConfig {
     DEFINE_PROP_UINT64("x-pt-corrupt-every", X86CPU, pt.corrupt_every, 0),  \
     DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
     DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
+    DEFINE_PROP_BOOL("x-pebs-adaptive", X86CPU, pt.pebs_adaptive, false),   \
+    DEFINE_PROP_BOOL("x-pebs-trace", X86CPU, pt.pebs_trace, false),         \
     DEFINE_PROP_BOOL("x-bts", X86CPU, pt.bts, true),                        \
     DEFINE_PROP_BOOL("x-bts-dtes64", X86CPU, pt.dtes64, true),              \
     DEFINE_PROP_BOOL("x-bts-ds-cpl", X86CPU, pt.ds_cpl, true),              \
