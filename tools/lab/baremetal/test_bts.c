@@ -37,13 +37,13 @@
 #define POISON_SIZE		0x10000
 /* Records for which a buffer has room, if it is not to become full */
 #define MANY			64
-#define PAGE			4096ul
 /* The base of 16-bit code, below 64 KiB. */
 #define LOW_CODE		0x9000ul
 
 /* Words of the debug store, of branches. */
 enum { BASE, INDEX, MAXIMUM, THRESHOLD, POINTERS };
 #define NEVER			1000000
+#define PTE_USER		BIT(2)
 
 snippet_fn lbr_kinds, lbr_many, lbr_user, bts_fault, bts_user32, bts_code16, bts_smi;
 extern const u8 lbr_0[], lbr_1[], lbr_2[], lbr_3[], lbr_3_jcc[], lbr_4[], lbr_5[], lbr_6[],
@@ -53,6 +53,7 @@ extern const u8 lbr_0[], lbr_1[], lbr_2[], lbr_3[], lbr_3_jcc[], lbr_4[], lbr_5[
 	bts_user32_from[], bts_user32_call[], bts_user32_handler[], bts_code16_insn[],
 	bts_code16_start[], bts_code16_back[], bts_code16_end[], bts_smi_jump[], bts_smi_target[];
 extern u32 bts_code16_pointer;
+extern u64 pml4[];
 
 /* From and to; the user records are of CPL 3. */
 struct jump {
@@ -195,6 +196,28 @@ static void test_enables(bool cpl)
 	}
 }
 
+/* The entry of the 2 MiB page that @addr, below 1 GiB, is in. */
+static u64 *large_page(u64 addr)
+{
+	u64 *pdpt = (u64 *)(pml4[0] & ~(PAGE - 1)), *pd = (u64 *)(pdpt[0] & ~(PAGE - 1));
+
+	return &pd[addr >> 21];
+}
+
+/* Branches of user code go where that code cannot write. */
+static void test_supervisor(const struct jump *jumps, u32 n)
+{
+	u64 *entry = large_page(BUFFER);
+
+	setup(MANY, NEVER);
+	*entry &= ~PTE_USER;
+	write_cr3(read_cr3());
+	run(lbr_user, ON, 0);
+	*entry |= PTE_USER;
+	write_cr3(read_cr3());
+	expect(jumps, n, true, true, "IRET, INT, SYSRET: all, in pages of the supervisor");
+}
+
 /* OFF_OS and OFF_USR go by the CPL of the branch: what enters or leaves shows both sides. */
 static void test_by_cpl(void)
 {
@@ -218,6 +241,7 @@ static void test_by_cpl(void)
 	setup(MANY, NEVER);
 	run(lbr_user, ON | DEBUGCTL_OFF_USR, 0);
 	expect(jumps, ARRAY_SIZE(jumps), true, false, "OFF_USR: those at CPL 0");
+	test_supervisor(jumps, ARRAY_SIZE(jumps));
 	gate_default(USER_VECTOR);
 	gate_default(USER_END_VECTOR);
 }
@@ -281,6 +305,30 @@ static void test_full(void)
 	is(index_of(), 5, "bts: without BTINT 25 records are 5 in the third lap of 10");
 	is(*(u8 *)end, POISON, "bts: without BTINT nothing is written beyond the maximum");
 	is(get(BUFFER + 9 * size()), (u64)lbr_many_branch, "bts: and the end of the lap before is there");
+	setup(10, NEVER);
+	run(lbr_many, ON, 11);
+	is(index_of(), 0, "bts: without BTINT the index goes to the base with the last record that fits");
+	setup(10, NEVER);
+	put(AREA + INDEX * word, end);
+	run(lbr_many, ON, 2);
+	ok(index_of() == 1 && get(BUFFER) == (u64)lbr_many_branch && *(u8 *)end == POISON,
+	   "bts: without BTINT an index at the maximum is one at the base");
+}
+
+/* It is the record that reaches the threshold that interrupts, not those beyond. */
+static void test_interrupt_again(void)
+{
+	u32 before;
+
+	setup(40, 20);
+	run(lbr_many, ON | DEBUGCTL_BTINT, 21);
+	before = irq_count[PMI_VECTOR];
+	lapic_set_lvtpc(PMI_VECTOR);
+	run(lbr_many, ON | DEBUGCTL_BTINT, 6);
+	sti_nop_cli();
+	ok(index_of() == 25 && irq_count[PMI_VECTOR] == before,
+	   "bts: PMI: none of a record beyond the threshold, LVTPC not masked");
+	lapic_set_lvtpc(LAPIC_LVT_MASKED);
 }
 
 static void test_interrupt(void)
@@ -313,6 +361,7 @@ static void test_interrupt(void)
 		is(status, 0, "bts: PMI: no bit of GLOBAL_STATUS");
 	}
 	lapic_set_lvtpc(LAPIC_LVT_MASKED);
+	test_interrupt_again();
 }
 
 /* Addresses are linear, any of them; what is not memory has no room. */

@@ -9,6 +9,9 @@
 #define BUFFER(cpu)	((u8 *)(ARENA + 0x2000000ul + (cpu) * 0x400000ul))
 #define TABLE(cpu)	((u64 *)(ARENA + 0x1800000ul + (cpu) * 0x2000ul))
 #define BUFFER_CODE	8	/* 1 MiB */
+#define DS_AREA		ARENA
+#define DEBUGCTL_TR	BIT(6)
+#define DEBUGCTL_BTS	BIT(7)
 #define ROUNDS		100000
 /* CFE types */
 #define CFE_SMI		3
@@ -25,8 +28,10 @@ void ap_spin(u64 ctl, volatile u32 *flag);
 
 static volatile u32 ap_up, go, done;
 /* What the second processor does when it starts. */
-static volatile enum { AP_TRACE_LOOP, AP_TRACE_SPIN, AP_TRACE_END } ap_task;
-static volatile u64 ap_status, ap_position, ap_ctl_before, ap_event_ctl;
+static volatile enum {
+	AP_TRACE_LOOP, AP_TRACE_SPIN, AP_TRACE_END, AP_BRANCHES, AP_BRANCHES_END,
+} ap_task;
+static volatile u64 ap_status, ap_position, ap_ctl_before, ap_event_ctl, ap_ds_area, ap_debugctl;
 
 /* Without rdmsr(): its trap_fixup is for one processor. */
 static u64 raw_rdmsr(u32 msr)
@@ -63,8 +68,24 @@ static void __attribute__((noreturn)) ap_halt(void)
 		asm volatile("cli; hlt");
 }
 
+/* Branch records until INIT comes, and what that leaves of them. */
+static void __attribute__((noreturn)) ap_branches(bool end)
+{
+	if (end) {
+		ap_ds_area = raw_rdmsr(MSR_DS_AREA);
+		ap_debugctl = raw_rdmsr(MSR_DEBUGCTL);
+	} else {
+		raw_wrmsr(MSR_DS_AREA, DS_AREA);
+		raw_wrmsr(MSR_DEBUGCTL, DEBUGCTL_TR | DEBUGCTL_BTS);
+	}
+	ap_up = 1;
+	ap_halt();
+}
+
 static void ap_main(void)
 {
+	if (ap_task >= AP_BRANCHES)
+		ap_branches(ap_task == AP_BRANCHES_END);
 	if (ap_task == AP_TRACE_SPIN) {
 		setup(1);
 		ap_spin(CTL_TRACE_OS | CTL_TOPA | ap_event_ctl, &ap_up);
@@ -222,6 +243,20 @@ static void test_init(void)
 	contains(events, ARRAY_SIZE(events), "smp: INIT, start-up interrupt: a CFE each");
 }
 
+/* INIT clears DS_AREA: the branches thereafter would go to what address 0 points to. */
+static void test_init_branches(void)
+{
+	memset((void *)DS_AREA, 0, 4096);
+	ap_task = AP_BRANCHES;
+	if (!ok(start_second(), "smp: INIT: the second processor stores its branches"))
+		return;
+	ap_task = AP_BRANCHES_END;
+	if (!ok(start_second(), "smp: INIT: it starts again"))
+		return;
+	is(ap_ds_area, 0, "smp: INIT clears DS_AREA");
+	is(ap_debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS), 0, "smp: INIT ends the storing of branches");
+}
+
 static void test_smi(void)
 {
 	if (has(CAP_EVENT)) {
@@ -245,6 +280,7 @@ void test_smp(void)
 		if (ok(start_second(), "smp: the second processor starts"))
 			test_two();
 		test_init();
+		test_init_branches();
 	}
 	pt_reset();
 }
