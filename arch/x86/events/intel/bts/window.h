@@ -110,7 +110,7 @@ static inline unsigned long bts_gap(unsigned long size, unsigned long head,
 	if (start % BTS_RECORD_SIZE)
 		return BTS_RECORD_SIZE - start % BTS_RECORD_SIZE;
 	space = bts_space(size, start, room);
-	better = space < BTS_MARGIN && room > gap &&
+	better = space <= BTS_MARGIN && room > gap &&
 		 bts_space(size, 0, room - gap) > space;
 	return better ? gap : 0;
 }
