@@ -21,6 +21,9 @@
 
 #include "aux_util.h"
 
+/* Bytes of a record of BTS */
+#define BTS_RECORD	24
+
 size_t aux_page_size(void)
 {
 	return sysconf(_SC_PAGESIZE);
@@ -242,19 +245,23 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 	return true;
 }
 
-/* Behind the last record that has room, BTS skips the rest of the area, which is zero. */
+/*
+ * Behind the last record that has room in the area, or in a part of it whose pages are
+ * contiguous, BTS skips the rest, which is zero. The record that begins there may begin
+ * in the part before.
+ */
 static bool is_padding(struct aux_event *event, __u64 from, __u64 to)
 {
 	size_t size = event->area_len;
 	const char *area = event->area;
-	__u64 head;
+	__u64 tail;
 
-	if (!is_bts() || !area || to % size || to - from >= size)
+	if (!is_bts() || !area || to % aux_page_size() >= BTS_RECORD || to - from >= size)
 		return false;
-	/* The next lap may have come there already. */
-	head = aux_head(event);
-	if (head > size && from < head - size)
-		from = head - size;
+	/* What the reader has given back, the hardware may have overwritten. */
+	tail = __atomic_load_n(&event->page->aux_tail, __ATOMIC_RELAXED);
+	if (from < tail)
+		from = tail;
 	while (from < to && !area[from % size])
 		from++;
 	return from >= to;
