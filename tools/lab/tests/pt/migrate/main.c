@@ -5,28 +5,32 @@
  * it can be saved and restored meanwhile. Nothing that it does or prints
  * depends on time.
  *
- * Command line: rounds=N, marks=N (how often it tells), scenario=topa|single|filter|pmi
+ * Command line: rounds=N, marks=N (how often it tells), scenario=topa|single|filter|pmi|bts|pebs
  */
 #include "pattern.h"
-#include "pt.h"
+#include "perfmon.h"
 
-#define MSR_PMC(n)		(0xc1 + (n))
-#define MSR_EVNTSEL(n)		(0x186 + (n))
-#define MSR_FIXED_CTR0		0x309
-#define MSR_FIXED_CTR_CTRL	0x38d
+#define MSR_RELOAD_PMC(n)	(0x14c1 + (n))
+#define MSR_PEBS_DATA_CFG	0x3f2
+#define MSR_DS_AREA		0x600
 #define MSR_LBR_TOS		0x1c9
 #define MSR_LBR_FROM(n)		(0x680 + (n))
 #define MSR_LBR_TO(n)		(0x6c0 + (n))
 #define LBR_DEPTH		32
 #define DEBUGCTL_LBR		BIT(0)
-#define EVNTSEL_OS		BIT(17)
-#define EVNTSEL_EN		BIT(22)
-#define EVENT_BRANCHES		0x00c4
+#define DEBUGCTL_TR		BIT(6)
+#define DEBUGCTL_BTS		BIT(7)
 #define EVENT_BRANCH_MISSES	0x00c5
-#define FIXED0_OS		BIT(0)
-#define GLOBAL_PMC(n)		BIT(n)
-#define GLOBAL_FIXED0		BIT(32)
+#define EVNTSEL_ADAPTIVE	BIT(34)
+#define PEBS_OUTPUT_PT		BIT(61)
+#define PEBS_CFG_GP		BIT(1)
+#define PEBS_PERIOD		1009
+/* The ring of branch records */
+#define RING			(ARENA + 0x100000)
+#define RING_RECORDS		30000
+#define RECORD_WORDS		3
 
+#define STORE			(ARENA + 0x2000)
 #define TABLE_A			ARENA
 #define TABLE_B			(ARENA + 0x1000)
 #define TRACE_BASE		(ARENA + 0x4000000)
@@ -107,7 +111,8 @@ static u64 control(void)
 {
 	u64 ctl = CTL_TRACE_OS;
 
-	if (scenario("single"))
+	/* Without a gap in a record of PEBS, as there is between regions */
+	if (scenario("single") || scenario("pebs"))
 		ctl |= output_single();
 	else
 		ctl |= scenario("pmi") ? output_topa_pmi() : output_topa();
@@ -120,13 +125,47 @@ static u64 control(void)
 	return ctl;
 }
 
+/* A ring that goes round many times */
+static void branches_start(void)
+{
+	struct debug_store *store = (struct debug_store *)STORE;
+	u64 end = RING + RING_RECORDS * RECORD_WORDS * sizeof(u64);
+
+	store->branches[0] = RING;
+	store->branches[1] = RING;
+	store->branches[2] = end;
+	store->branches[3] = end + RECORD_WORDS * sizeof(u64);
+	wrmsr(MSR_DS_AREA, STORE);
+}
+
+/* Records of branches, in the trace */
+static void pebs_start(void)
+{
+	u64 first = -PEBS_PERIOD & (BIT(48) - 1);
+
+	wrmsr(MSR_PEBS_DATA_CFG, PEBS_CFG_GP);
+	wrmsr(MSR_RELOAD_PMC(0), first);
+	/* Of what is written there, 32 bits are taken, and extended by their sign. */
+	wrmsr(MSR_PMC(0), (u32)first);
+	wrmsr(MSR_EVNTSEL(0), EVENT_BRANCHES | EVNTSEL_OS | EVNTSEL_EN | EVNTSEL_ADAPTIVE);
+	wrmsr(MSR_PEBS_ENABLE, PEBS_OUTPUT_PT | BIT(0));
+}
+
 static void counters_start(void)
 {
+	u64 debugctl = DEBUGCTL_LBR;
+
 	wrmsr(MSR_EVNTSEL(0), EVENT_BRANCHES | EVNTSEL_OS | EVNTSEL_EN);
 	wrmsr(MSR_EVNTSEL(1), EVENT_BRANCH_MISSES | EVNTSEL_OS | EVNTSEL_EN);
-	wrmsr(MSR_FIXED_CTR_CTRL, FIXED0_OS);
-	wrmsr(MSR_DEBUGCTL, DEBUGCTL_LBR);
-	wrmsr(MSR_PERF_GLOBAL_CTRL, GLOBAL_FIXED0 | GLOBAL_PMC(0) | GLOBAL_PMC(1));
+	wrmsr(MSR_FIXED_CTR_CTRL, FIXED_CTRL(0, FIXED_OS));
+	if (scenario("pebs"))
+		pebs_start();
+	if (scenario("bts")) {
+		branches_start();
+		debugctl |= DEBUGCTL_TR | DEBUGCTL_BTS;
+	}
+	wrmsr(MSR_DEBUGCTL, debugctl);
+	wrmsr(MSR_PERF_GLOBAL_CTRL, GLOBAL_FIXED(0) | GLOBAL_PMC(0) | GLOBAL_PMC(1));
 }
 
 static void counters_stop(void)
@@ -141,10 +180,15 @@ static void report_others(void)
 
 	for (u32 n = 0; n < LBR_DEPTH; n++)
 		sum = (sum * 31 + rdmsr(MSR_LBR_FROM(n))) * 31 + rdmsr(MSR_LBR_TO(n));
-	print("instructions: %lu\n", rdmsr(MSR_FIXED_CTR0));
+	print("instructions: %lu\n", rdmsr(MSR_FIXED_CTR(0)));
 	print("branches: %lu\n", rdmsr(MSR_PMC(0)));
 	print("branch misses: %lu\n", rdmsr(MSR_PMC(1)));
 	print("last branch records: 0x%lx\n", sum);
+
+	sum = ((struct debug_store *)STORE)->branches[1];
+	for (u32 n = 0; n < RING_RECORDS * RECORD_WORDS; n++)
+		sum = sum * 31 + ((u64 *)RING)[n];
+	print("branch records in memory: 0x%lx\n", sum);
 }
 
 static u64 work(u64 rounds, u64 marks, u64 ctl)
