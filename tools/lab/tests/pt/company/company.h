@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Intel PT beside other users of the performance monitor. */
+/* A trace beside other users of the performance monitor. */
 #ifndef COMPANY_H
 #define COMPANY_H
 
@@ -14,10 +14,13 @@ void sampler_attr(struct perf_event_attr *attr, __u64 config, __u64 period);
 /* ... and take the last branches with each sample */
 void lbr_attr(struct perf_event_attr *attr, __u64 period);
 
-/* exclusive.c; @coexist: PT and last branch records can be on together; @pebs: there is PEBS */
-void test_exclusive(bool coexist, bool pebs);
+/* Samples by the processor: it has none, it writes them to memory, or also to a trace. */
+enum pebs { PEBS_NONE, PEBS_MEMORY, PEBS_OUTPUT };
+
+/* exclusive.c; @coexist: the trace and last branch records can be on together */
+void test_exclusive(bool coexist, enum pebs pebs);
 /* wrap.c */
-void test_wraps(bool coexist);
+void test_wraps(bool lbr, bool pebs);
 /* contrary.c */
 void test_contrary(void);
 /* sample.c */

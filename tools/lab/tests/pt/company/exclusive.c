@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "company.h"
 
 #define NOBODY	(-1)
+#define AREA	(1UL << 20)
 
 /* Who is to be traced, and where: a task anywhere, or all on a CPU */
 struct target {
@@ -109,33 +111,71 @@ static int try_output(int trace, bool freq, unsigned int precise, bool output)
 	return fd < 0 ? -errno : close_fd(fd);
 }
 
-/* Not even with PEBS can this processor write records to a trace. */
-static void test_aux_output(bool pebs)
+static bool all_refused(int leader, bool freq, enum pebs pebs)
+{
+	int output = pebs == PEBS_OUTPUT ? -EINVAL : -EOPNOTSUPP;
+
+	return try_output(leader, freq, 0, true) == -EINVAL &&
+	       try_output(leader, freq, 1, true) == output &&
+	       try_output(leader, freq, 1, false) == (pebs == PEBS_NONE ? -EOPNOTSUPP : 0) &&
+	       !try_output(leader, freq, 0, false);
+}
+
+/* By period and by frequency; only some processors with PEBS write records to a trace. */
+static void test_aux_output(enum pebs pebs)
 {
 	struct perf_event_attr attr;
-	bool refused = true;
-	int trace, leader;
+	bool good = true;
+	int trace;
 
 	aux_attr(&attr);
 	trace = aux_open(&attr, 0, -1);
-	for (unsigned int i = 0; i < 4; i++) {
-		leader = i & 2 ? trace : -1;
-		refused = refused && try_output(leader, i & 1, 0, true) == -EINVAL &&
-			  try_output(leader, i & 1, 1, true) == -EOPNOTSUPP &&
-			  try_output(leader, i & 1, 1, false) == (pebs ? 0 : -EOPNOTSUPP) &&
-			  !try_output(leader, i & 1, 0, false);
+	for (unsigned int freq = 0; freq < 2; freq++) {
+		good = good && all_refused(-1, freq, pebs);
+		if (pebs == PEBS_OUTPUT)
+			good = good && !try_output(trace, freq, 1, true) &&
+			       !try_output(trace, freq, 3, true);
+		else
+			good = good && all_refused(trace, freq, pebs);
 	}
 	close_fd(trace);
-	point(trace >= 0 && refused, "PEBS to a trace, by period and by frequency: %s, %s",
-	      strerror(EINVAL), strerror(EOPNOTSUPP));
+	point(trace >= 0 && good, "PEBS to a trace, by period and by frequency: %s",
+	      pebs == PEBS_OUTPUT ? "beside a trace that leads" : strerror(EOPNOTSUPP));
 }
 
-void test_exclusive(bool coexist, bool pebs)
+/* The trace is closed first: then the records have nowhere to go. */
+static void test_output_outlives(void)
+{
+	struct aux_event trace = { .fd = -1 };
+	struct perf_event_attr attr;
+	__u64 count = 0;
+	int ret, fd;
+
+	ret = aux_open_mapped(&trace, NULL, 0, -1, 1) ?:
+	      aux_map_area(&trace, AREA, PROT_READ | PROT_WRITE);
+	sampler_attr(&attr, PERF_COUNT_HW_INSTRUCTIONS, 1009);
+	attr.exclude_kernel = 1;
+	attr.precise_ip = 1;
+	attr.aux_output = 1;
+	fd = aux_open_in_group(&attr, 0, -1, trace.fd);
+	aux_enable(&trace);
+	aux_work(1000);
+	aux_close(&trace);
+	aux_work(1000);
+	/* What read() says of an event in the state of an error */
+	point(!ret && fd >= 0 && !read(fd, &count, sizeof(count)),
+	      "an event that writes to a trace ends with it");
+	close_fd(fd);
+}
+
+void test_exclusive(bool coexist, enum pebs pebs)
 {
 	pid_t child = aux_worker(1);
 
 	test_pairs(child);
 	test_lbr(coexist, child);
 	test_aux_output(pebs);
+	if (pebs == PEBS_OUTPUT)
+		test_output_outlives();
 	aux_end_worker(child);
 }

@@ -3,45 +3,29 @@
  * Intel PT in the company of others that use the performance monitor and its
  * interrupt; run in a guest, as root. Prints TAP.
  *
- *   company coexist|exclude|pebs
+ *   company coexist|exclude|pebs|output
  *
  * says whether PT and last branch records can be on together; with pebs they
- * cannot, the processor has PEBS, and it is but tried what can be opened.
+ * cannot, with output they can. The processor has PEBS then, which with output may
+ * write to a trace, and it is but tried what can be opened.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "company.h"
 
-void sampler_attr(struct perf_event_attr *attr, __u64 config, __u64 period)
-{
-	memset(attr, 0, sizeof(*attr));
-	attr->size = sizeof(*attr);
-	attr->type = PERF_TYPE_HARDWARE;
-	attr->config = config;
-	attr->sample_period = period;
-	attr->sample_type = PERF_SAMPLE_TID;
-	attr->exclude_hv = 1;
-}
-
-void lbr_attr(struct perf_event_attr *attr, __u64 period)
-{
-	sampler_attr(attr, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, period);
-	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
-	attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	attr->exclude_kernel = 1;
-}
-
 int main(int argc, char **argv)
 {
-	bool coexist = argc > 1 && !strcmp(argv[1], "coexist");
-	bool pebs = argc > 1 && !strcmp(argv[1], "pebs");
+	const char *mode = argc > 1 ? argv[1] : "";
+	bool output = !strcmp(mode, "output");
+	bool coexist = output || !strcmp(mode, "coexist");
+	enum pebs pebs = output ? PEBS_OUTPUT : strcmp(mode, "pebs") ? PEBS_NONE : PEBS_MEMORY;
 
 	setlinebuf(stdout);
 	test_exclusive(coexist, pebs);
-	if (pebs)
+	if (pebs != PEBS_NONE)
 		return end_points();
-	test_wraps(coexist);
+	test_wraps(coexist, false);
 	test_samples();
 	test_contrary();
 	return end_points();

@@ -20,21 +20,21 @@
 #define MOST_OTHERS	4
 
 /* Others that count on the CPU of the trace. */
-enum other { WATCHDOG, SAMPLER, BRANCHES };
+enum other { WATCHDOG, SAMPLER, PRECISE, BRANCHES };
 
 static const struct {
 	const char *name;
-	bool needs_lbr;
 	unsigned int others;
 	size_t area;
 } companies[] = {
-	{ "alone", false, 0 },
-	{ "alone, in two pages", false, 0, 8UL << 10 },
-	{ "beside a watchdog", false, 1 << WATCHDOG },
-	{ "beside samples", false, 1 << SAMPLER },
-	{ "beside last branch records", true, 1 << BRANCHES },
-	{ "beside a watchdog and samples", false, 1 << WATCHDOG | 1 << SAMPLER },
-	{ "beside all of them", true, 1 << WATCHDOG | 1 << SAMPLER | 1 << BRANCHES },
+	{ "alone" },
+	{ "alone, in two pages", .area = 8UL << 10 },
+	{ "beside a watchdog", 1 << WATCHDOG },
+	{ "beside samples", 1 << SAMPLER },
+	{ "beside PEBS", 1 << PRECISE },
+	{ "beside last branch records", 1 << BRANCHES },
+	{ "beside a watchdog and samples", 1 << WATCHDOG | 1 << SAMPLER },
+	{ "beside all of them", 1 << WATCHDOG | 1 << SAMPLER | 1 << BRANCHES },
 };
 
 static int open_other(enum other other, pid_t pid, struct aux_event *event)
@@ -46,6 +46,10 @@ static int open_other(enum other other, pid_t pid, struct aux_event *event)
 		return open_watchdog(event, CYCLES, DATA_PAGES);
 	case SAMPLER:
 		sampler_attr(&attr, PERF_COUNT_HW_INSTRUCTIONS, 50000);
+		break;
+	case PRECISE:
+		sampler_attr(&attr, PERF_COUNT_HW_INSTRUCTIONS, 100000);
+		attr.precise_ip = 1;
 		break;
 	default:
 		lbr_attr(&attr, 20000);
@@ -132,14 +136,15 @@ static void test_company(const char *name, unsigned int others, size_t area, pid
 	close_round(&round);
 }
 
-void test_wraps(bool coexist)
+void test_wraps(bool lbr, bool pebs)
 {
+	unsigned int missing = (lbr ? 0 : 1 << BRANCHES) | (pebs ? 0 : 1 << PRECISE);
 	pid_t pid = aux_worker(0);
 
 	/* The reader is elsewhere. */
 	aux_pin(0, 1);
 	for (unsigned int i = 0; i < sizeof(companies) / sizeof(*companies); i++)
-		if (coexist || !companies[i].needs_lbr)
+		if (!(companies[i].others & missing))
 			test_company(companies[i].name, companies[i].others,
 				     companies[i].area ?: AREA, pid);
 	aux_end_worker(pid);
