@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of AUX areas in which one allocation fails, each of them in turn: what
- * was done before it is undone. For a kernel with fault injection: faults MODULE [EVERY]
- * loads the PMU without hardware and takes intel_pt too; prints TAP. With EVERY, of the
- * many allocations that are alike, those of the area's pages, one in so many fails.
+ * Mappings of AUX areas, and events of hardware that are opened, in which one
+ * allocation fails, each of them in turn: what was done before it is undone. For a
+ * kernel with fault injection: faults MODULE [EVERY] loads the PMU without hardware,
+ * and takes intel_pt and intel_bts, too; prints TAP. With EVERY, of the many
+ * allocations that are alike, those of the area's pages, one in so many fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -68,7 +69,6 @@ static unsigned int next(unsigned int nth)
 {
 	return nth + (nth < DIFFERENT ? 1 : every);
 }
-
 
 static void set(const char *path, const char *value)
 {
@@ -232,6 +232,47 @@ static unsigned int fail_each(const struct subject *s)
 	return nth - 1;
 }
 
+static bool traces(struct aux_event *event)
+{
+	if (map_data(event) || map_full(event) || aux_enable(event))
+		return false;
+	aux_work(100);
+	return !aux_disable(event) && aux_head(event);
+}
+
+/* What is opened in spite of a fault is an event that traces. */
+static void fail_each_open(void)
+{
+	unsigned int nth = 0, refused = 0, other = 0, dead = 0;
+	bool reached = true;
+	int error;
+
+	while (reached && ++nth < MANY) {
+		struct aux_event event = { };
+		struct perf_event_attr attr;
+
+		aux_attr(&attr);
+		arm(nth);
+		event.fd = aux_open(&attr, 0, -1);
+		error = errno;
+		reached = disarm();
+		if (event.fd >= 0) {
+			dead += !traces(&event);
+			aux_close(&event);
+			continue;
+		}
+		refused += reached && error == ENOMEM;
+		if (!reached || error != ENOMEM) {
+			other++;
+			diag("%s: %s with fault %u", aux_pmu_name(), strerror(error), nth);
+		}
+	}
+	diag("%s: %u allocations to open an event, %u of them needed", aux_pmu_name(), nth - 1,
+	     refused);
+	point(refused && nth < MANY && !other, "%s, open: no memory is ENOMEM", aux_pmu_name());
+	point(!dead, "%s, open: an event that was opened traces", aux_pmu_name());
+}
+
 /* Bytes that are not 0 in an area that nobody has written. */
 static unsigned long touch(struct aux_event *event)
 {
@@ -341,15 +382,18 @@ static void race_for_an_area(unsigned int faults)
 	munmap(race, sizeof(*race));
 }
 
-static void all_of(const char *pmu, bool overwrite)
+/* @hardware: it traces, and its areas can be in overwrite mode */
+static void all_of(const char *pmu, bool hardware)
 {
 	unsigned int faults;
 
 	setenv("AUX_PMU", pmu, 1);
 	if (aux_missing())
 		errx(1, "%s", aux_missing());
+	if (hardware)
+		fail_each_open();
 	fail_each(&data);
-	if (overwrite)
+	if (hardware)
 		fail_each(&area_overwritten);
 	faults = fail_each(&area);
 	fail_each_touch();
@@ -398,6 +442,7 @@ int main(int argc, char **argv)
 	warm_up();
 	stress_look(&before);
 	all_of("intel_pt", true);
+	all_of("intel_bts", true);
 	all_of("aux_bench", false);
 	stress_look(&after);
 	compare(&before, &after);

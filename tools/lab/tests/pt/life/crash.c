@@ -3,9 +3,12 @@
  * crash: have payload.S run after a crash of this kernel, then let it crash.
  * crash kexec: have it run in the place of this kernel, without a crash.
  *
+ * It says first whether its CPU, 0, stores branches.
+ *
  * The memory for the former is where "crashkernel=" on the command line has put it.
  */
 #include <err.h>
+#include <fcntl.h>
 #include <linux/kexec.h>
 #include <linux/reboot.h>
 #include <stdio.h>
@@ -17,8 +20,22 @@
 #include "payload.h"
 
 #define PAGE	4096UL
+#define MSR_DEBUGCTL	0x1d9
+#define DEBUGCTL_BTS	(1 << 7)
 /* Any memory: it is copied there when nothing else is needed any more. */
 #define KEXEC_PLACE	(64UL << 20)
+
+static void show_debugctl(void)
+{
+	int msr = open("/dev/cpu/0/msr", O_RDONLY);
+	unsigned long long value;
+
+	if (msr < 0 || pread(msr, &value, sizeof(value), MSR_DEBUGCTL) != sizeof(value))
+		err(1, "/dev/cpu/0/msr");
+	close(msr);
+	printf("stores 0 %d\n", !!(value & DEBUGCTL_BTS));
+	fflush(stdout);
+}
 
 static unsigned long reserved_memory(void)
 {
@@ -65,6 +82,7 @@ int main(int argc, char **argv)
 {
 	FILE *trigger;
 
+	show_debugctl();
 	if (argc > 1 && !strcmp(argv[1], "kexec"))
 		leave_by_kexec();
 	load(reserved_memory(), KEXEC_ON_CRASH);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel that a crash ends in, as far as Intel PT goes: it says on the serial
- * line what each of two CPUs has in IA32_RTIT_CTL, and resets the machine.
+ * The kernel that a crash ends in, as far as traces go: it says on the serial line
+ * what each of two CPUs has in IA32_RTIT_CTL, and the boot CPU in IA32_DEBUGCTL, and
+ * resets the machine.
  *
  * It is entered on the boot CPU in 64-bit mode, with all memory mapped where it
  * is, and may lie anywhere. The other CPU halts where the crash has stopped it;
- * INIT and SIPI, which leave these registers alone, let it tell.
+ * INIT and SIPI, which leave the former register alone, let it tell.
  */
 #define MSR_APIC_BASE	0x1b
+#define MSR_DEBUGCTL	0x1d9
 #define MSR_RTIT_CTL	0x570
 #define MSR_X2APIC_ICR	0x830
 #define X2APIC_ENABLE	0x400
@@ -35,6 +37,11 @@ payload:
 	leaq	boot_says(%rip), %rsi
 	call	print
 	movl	$MSR_RTIT_CTL, %ecx
+	rdmsr
+	call	print_edx_eax
+	leaq	boot_stores(%rip), %rsi
+	call	print
+	movl	$MSR_DEBUGCTL, %ecx
 	rdmsr
 	call	print_edx_eax
 
@@ -132,6 +139,8 @@ digits:
 	.ascii	"0123456789abcdef"
 boot_says:
 	.asciz	"\npayload: boot CPU: RTIT_CTL "
+boot_stores:
+	.asciz	"payload: boot CPU: DEBUGCTL "
 other_says:
 	.asciz	"payload: other CPU: RTIT_CTL "
 bye:

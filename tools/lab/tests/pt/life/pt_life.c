@@ -4,8 +4,8 @@
  * has no firmware that lets it sleep, and no VMX.
  *
  *  - It is a platform that sleeps: "mem" in /sys/power/state goes all the way
- *    that the kernel has for it. CPUs lose the registers of Intel PT, as those do
- *    whose power is cut; everything else stays.
+ *    that the kernel has for it. CPUs lose the registers of Intel PT, and
+ *    IA32_DEBUGCTL, as those do whose power is cut; everything else stays.
  *  - With parameter "forgetful", a CPU that comes online has lost them as well.
  *  - Parameter "vmx": who writes to it, does to the CPU that he is on what KVM and
  *    VMXON do, or KVM and VMXOFF.
@@ -28,22 +28,24 @@
 
 static bool forgetful;
 module_param(forgetful, bool, 0644);
-MODULE_PARM_DESC(forgetful, "a CPU that was offline has lost Intel PT's registers");
+MODULE_PARM_DESC(forgetful, "a CPU that was offline has lost the registers of traces");
 
 /* What the trace of this CPU is, when its registers are about to be lost. */
 static void pt_life_check_off(const char *when)
 {
-	u64 ctl;
+	u64 ctl, debugctl;
 
 	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
-	pr_info("pt_life: CPU %u %s: TraceEn %llu\n", smp_processor_id(), when,
-		ctl & RTIT_CTL_TRACEEN);
+	rdmsrl(MSR_IA32_DEBUGCTLMSR, debugctl);
+	pr_info("pt_life: CPU %u %s: TraceEn %llu, BTS %d\n", smp_processor_id(), when,
+		ctl & RTIT_CTL_TRACEEN, !!(debugctl & DEBUGCTLMSR_BTS));
 }
 
 static void pt_life_lose(void)
 {
 	unsigned int i;
 
+	wrmsrl(MSR_IA32_DEBUGCTLMSR, 0);
 	wrmsrl(MSR_IA32_RTIT_CTL, 0);
 	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
 	wrmsrl(MSR_IA32_RTIT_OUTPUT_BASE, 0);
