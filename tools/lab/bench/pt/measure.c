@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What Processor Trace costs in accesses to its registers, and in interrupts: the
- * kernel's trace counts the accesses, for perf would not count those that it makes
- * itself. Runs in a guest with one CPU; prints lines of a name and a number.
+ * What Processor Trace and Branch Trace Store cost in accesses to their registers, and
+ * in interrupts: the kernel's trace counts the accesses, for perf would not count those
+ * that it makes itself. Runs in a guest with one CPU; prints lines of a name and a
+ * number.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -25,6 +26,7 @@
 #define TRACE_BYTES	(8 * MiB)
 /* IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B */
 #define RTIT_MSRS	"msr >= 0x560 && msr <= 0x587"
+#define DEBUGCTL	"msr == 0x1d9"
 
 #define TRACING		"/sys/kernel/tracing/instances"
 
@@ -40,17 +42,34 @@ static void put(const char *path, const char *text)
 		err(1, "%s", path);
 }
 
-static void trace_kind(const char *kind)
+static void make_trace(const char *kind)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), TRACING "/%s", kind);
 	if (mkdir(path, 0700))
 		err(1, "%s", path);
+}
+
+static void trace_kind(const char *kind, const char *registers)
+{
+	char path[128];
+
 	snprintf(path, sizeof(path), TRACING "/%s/events/msr/%s_msr/filter", kind, kind);
-	put(path, RTIT_MSRS);
+	put(path, registers);
 	snprintf(path, sizeof(path), TRACING "/%s/events/msr/%s_msr/enable", kind, kind);
 	put(path, "1");
+}
+
+/* What is measured from now on: a PMU, its registers, and what its figures are called. */
+static const char *prefix;
+
+static void measure(const char *pmu, const char *registers, const char *names)
+{
+	setenv("AUX_PMU", pmu, 1);
+	prefix = names;
+	for (int kind = 0; kind < KINDS; kind++)
+		trace_kind(KIND[kind], registers);
 }
 
 static __u64 accesses(int kind)
@@ -77,7 +96,7 @@ static void print_accesses(const char *name, const __u64 *before, unsigned int t
 	int kind;
 
 	for (kind = 0; kind < KINDS; kind++)
-		printf("%s-%ss %.3f\n", name, KIND[kind],
+		printf("%s%s-%ss %.3f\n", prefix, name, KIND[kind],
 		       (double)(accesses(kind) - before[kind]) / times);
 }
 
@@ -226,36 +245,41 @@ static void pauses(char *page)
 	aux_close(&trace);
 }
 
+/* Those of BTS are not counted as PMI; there are no other NMIs. */
 static __u64 interrupts(void)
 {
 	char line[256];
-	__u64 pmi = 0;
+	__u64 nmis = 0;
 	FILE *file = fopen("/proc/interrupts", "r");
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, " PMI: %llu", &pmi) == 1)
+		if (sscanf(line, " NMI: %llu", &nmis) == 1)
 			break;
 	if (file)
 		fclose(file);
-	return pmi;
+	return nmis;
 }
 
 /* A reader that takes all there is at once, as perf record does. */
 static void pmis(const char *name, size_t area)
 {
 	struct aux_event event;
-	__u64 before;
+	__u64 before[KINDS], begun, count_nmis;
 
 	begin(&event, 0, area, PROT_READ | PROT_WRITE);
 	aux_enable(&event);
-	before = interrupts();
+	begun = interrupts();
+	count(before);
 	while (aux_head(&event) < TRACE_BYTES) {
 		aux_work(20);
 		aux_set_tail(&event, aux_head(&event));
 		event.page->data_tail = event.page->data_head;
 		aux_enable(&event);
 	}
-	printf("%s %.3f\n", name, (double)(interrupts() - before) * MiB / aux_head(&event));
+	count_nmis = interrupts() - begun;
+	printf("%s%s %.3f\n", prefix, name, (double)count_nmis * MiB / aux_head(&event));
+	if (count_nmis)
+		print_accesses(name, before, count_nmis);
 	aux_close(&event);
 }
 
@@ -268,14 +292,19 @@ int main(void)
 	if (page == MAP_FAILED)
 		err(1, "mmap");
 	setlinebuf(stdout);
-	setenv("AUX_PMU", "intel_pt", 1);
 	for (kind = 0; kind < KINDS; kind++)
-		trace_kind(KIND[kind]);
+		make_trace(KIND[kind]);
 
+	measure("intel_pt", RTIT_MSRS, "");
 	switches();
 	samples(page);
 	pauses(page);
 	filter_changes();
+	pmis("pmi-64K", 64 * KiB);
+	pmis("pmi-1M", MiB);
+
+	measure("intel_bts", DEBUGCTL, "bts-");
+	switches();
 	pmis("pmi-64K", 64 * KiB);
 	pmis("pmi-1M", MiB);
 	return 0;
