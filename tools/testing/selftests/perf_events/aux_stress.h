@@ -50,6 +50,8 @@ struct stress_op {
 	/* 0 or -errno */
 	int (*run)(struct stress_actor *actor);
 	unsigned int weight;
+	/* other events act on the trace, which not every PMU allows */
+	bool links;
 };
 
 /* aux_stress_ops.c; the list ends with a name that is NULL */

@@ -485,8 +485,8 @@ static int op_receive(struct stress_actor *a)
 const struct stress_op stress_ops[] = {
 	{ "open",		op_open,		8 },
 	{ "open-inherited",	op_open_inherited,	4 },
-	{ "open-sampled",	op_open_sampled,	6 },
-	{ "open-paused",	op_open_paused,		4 },
+	{ "open-sampled",	op_open_sampled,	6, true },
+	{ "open-paused",	op_open_paused,		4, true },
 	{ "close",		op_close,		4 },
 	{ "map-data",		op_map_data,		16 },
 	{ "map-data-again",	op_map_data_again,	2 },
