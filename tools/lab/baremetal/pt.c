@@ -77,6 +77,17 @@ u64 pt_output_bytes(void)
 	return FIELD_GET(MASK_OUTPUT_OFFSET, rdmsr(MSR_RTIT_OUTPUT_MASK));
 }
 
+bool pt_output_wrapped(void)
+{
+	const u8 *end = (const u8 *)OUTPUT_BUFFER + OUTPUT_SIZE;
+
+	/* A byte of a packet may be the poison. */
+	for (u32 i = 1; i <= WRAP_SAMPLE; i++)
+		if (end[-(int)i] != OUTPUT_POISON)
+			return true;
+	return false;
+}
+
 bool snippet_run_prepared(snippet_fn *fn, u64 ctl)
 {
 	snip_ctl_on = ctl | pt_output_ctl();

@@ -100,8 +100,12 @@ void pt_reset(void);
 /* pt_reset() and one large output buffer (ToPA where there is one), with poison in it. */
 void pt_output_setup(void);
 u64 pt_output_bytes(void);
+/* More was written than that buffer has room for, as on a slow host with much time in it. */
+bool pt_output_wrapped(void);
 #define OUTPUT_POISON		0xee
 #define OUTPUT_SIZE		0x100000ul
+/* Bytes at its end that are looked at for that: one alone may be the poison. */
+#define WRAP_SAMPLE		16
 #define OUTPUT_BUFFER		((u8 *)(ARENA + 0x1000000))
 #define OUTPUT_TABLE		((u64 *)(ARENA + 0x0f00000))
 
