@@ -39,7 +39,9 @@ static void pebs_compose_lbr(CPUX86State *env, unsigned count,
     const LBRState *lbr = &env->lbr;
     uint64_t *word = record->lbr;
 
+    /* The record says how many it has, less one. */
     record->lbrs = MIN(count, LBR_DEPTH);
+    record->groups |= (uint64_t)(record->lbrs - 1) << PEBS_CFG_LBRS_SHIFT;
     for (unsigned i = 0; i < record->lbrs; i++) {
         unsigned n = (lbr->tos - i) % LBR_DEPTH;
 
@@ -53,7 +55,8 @@ void pebs_compose(CPUX86State *env, uint64_t cfg, uint64_t counters,
                   const PEBSPlace *at, PEBSRecord *record)
 {
     *record = (PEBSRecord) {
-        .groups = cfg,
+        .groups = cfg & ~MAKE_64BIT_MASK(PEBS_CFG_LBRS_SHIFT,
+                                         PEBS_CFG_LBRS_LEN),
         .basic = { at->event_ip, counters,
                    perfmon_read_tsc(env) + env->tsc_offset },
     };

@@ -19,7 +19,7 @@
 #define PT_BLOCK_LBRS       10
 #define PT_LBR_BLOCKS       3
 
-static void pt_emit_block(CPUX86State *env, enum pt_block type,
+static void pt_emit_block(CPUX86State *env, enum pt_block_type type,
                           const uint64_t *items, unsigned n, unsigned bytes)
 {
     uint8_t packet[PT_PACKET_MAX];

@@ -227,7 +227,7 @@ size_t pt_packet_evd(uint8_t *out, enum pt_evd type, uint64_t payload)
     return n + put_int(out + n, payload, 8);
 }
 
-size_t pt_packet_bbp(uint8_t *out, enum pt_block type, unsigned bytes)
+size_t pt_packet_bbp(uint8_t *out, enum pt_block_type type, unsigned bytes)
 {
     size_t n = put_ext(out, PT_EXT_BBP);
 

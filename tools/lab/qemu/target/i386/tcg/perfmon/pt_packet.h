@@ -44,7 +44,7 @@ enum pt_evd {
 };
 
 /* What a block of items is about (SDM 33.4.2.26) */
-enum pt_block {
+enum pt_block_type {
     PT_BLOCK_GPR = 0x01,
     PT_BLOCK_PEBS_BASIC = 0x04,
     PT_BLOCK_PEBS_MEMORY = 0x05,
@@ -82,7 +82,7 @@ size_t pt_packet_evd(uint8_t *out, enum pt_evd type, uint64_t payload);
  * A block: what it is about, its items, which have 4 or 8 bytes each, and its
  * end; @ip: a FUP follows.
  */
-size_t pt_packet_bbp(uint8_t *out, enum pt_block type, unsigned bytes);
+size_t pt_packet_bbp(uint8_t *out, enum pt_block_type type, unsigned bytes);
 size_t pt_packet_bip(uint8_t *out, unsigned id, uint64_t payload,
                      unsigned bytes);
 size_t pt_packet_bep(uint8_t *out, bool ip);
