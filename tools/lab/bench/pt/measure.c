@@ -245,7 +245,7 @@ static void pauses(char *page)
 	aux_close(&trace);
 }
 
-/* Those of BTS are not counted as PMI; there are no other NMIs. */
+/* The kernel does not count those of BTS as PMI, but as NMI; the guest has no others. */
 static __u64 interrupts(void)
 {
 	char line[256];

@@ -23,6 +23,8 @@
 
 /* Bytes of a record of BTS */
 #define BTS_RECORD	24
+/* The interrupt comes 4080 bytes before the end; what is left of two records is skipped, too */
+#define BTS_MOST_PADDING	(4080 + 2 * BTS_RECORD)
 
 size_t aux_page_size(void)
 {
@@ -246,9 +248,9 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 }
 
 /*
- * Behind the last record that has room in the area, or in a part of it whose pages are
- * contiguous, BTS skips the rest, which is zero. The record that begins there may begin
- * in the part before.
+ * Before the end of the area, or of a part of it whose pages are contiguous, BTS skips
+ * up to so many bytes, which are zero. The skip ends at a page, or up to 23 bytes behind
+ * it: where parts are not, records lie at multiples of 24 bytes all the same.
  */
 static bool is_padding(struct aux_event *event, __u64 from, __u64 to)
 {
@@ -256,7 +258,8 @@ static bool is_padding(struct aux_event *event, __u64 from, __u64 to)
 	const char *area = event->area;
 	__u64 tail;
 
-	if (!is_bts() || !area || to % aux_page_size() >= BTS_RECORD || to - from >= size)
+	if (!is_bts() || !area || to % aux_page_size() >= BTS_RECORD ||
+	    to - from > BTS_MOST_PADDING)
 		return false;
 	/* What the reader has given back, the hardware may have overwritten. */
 	tail = __atomic_load_n(&event->page->aux_tail, __ATOMIC_RELAXED);

@@ -22,7 +22,7 @@ static pid_t forking_child(int go)
 	if (pid)
 		return pid;
 	if (setresuid(NOBODY, NOBODY, NOBODY) || read(go, &byte, 1) != 1)
-		_exit(errno);
+		_exit(errno ?: EIO);
 	grandchild = fork();
 	if (!grandchild)
 		_exit(0);
@@ -50,6 +50,8 @@ void test_fork(void)
 	if (write(go[1], "", 1) != 1)
 		diag("%s", strerror(errno));
 	waitpid(pid, &status, 0);
+	if (fd < 0)
+		diag("the event cannot be opened");
 	if (!point(fd >= 0 && WIFEXITED(status) && !WEXITSTATUS(status),
 		   "a task that is traced and has another user forks"))
 		diag("%s", strerror(WEXITSTATUS(status)));

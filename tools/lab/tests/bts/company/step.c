@@ -64,7 +64,7 @@ static void test_steps(int request, const char *name, bool stepped)
 		aux_disable(&trace);
 		found = recorded_steps(&trace);
 	}
-	diag("%d steps, %llu bytes", count, ret ? 0 : aux_head(&trace));
+	diag("%s, %d steps, %llu bytes", strerror(-ret), count, ret ? 0 : aux_head(&trace));
 	point(!ret && (stepped ? count > CALLS : !count) && found == CALLS,
 	      "%s: each of %u branches is recorded, %u found", name, CALLS, found);
 	aux_close(&trace);

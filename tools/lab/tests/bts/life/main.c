@@ -176,7 +176,7 @@ static void test_sleep(void)
 int main(void)
 {
 	setlinebuf(stdout);
-	/* In the way of neither trace of a CPU. */
+	/* This CPU never goes off. The program's branches are in its trace, but no step. */
 	aux_pin(0, 0);
 	test_hotplug();
 	test_sleep();

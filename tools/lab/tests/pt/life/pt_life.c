@@ -63,6 +63,12 @@ static int pt_life_starting(unsigned int cpu)
 	return 0;
 }
 
+static int pt_life_dying(unsigned int cpu)
+{
+	pt_life_check_off("goes");
+	return 0;
+}
+
 static int pt_life_sleep(suspend_state_t state)
 {
 	pt_life_check_off("sleeps");
@@ -150,7 +156,7 @@ static int __init pt_life_init(void)
 	/* A state before interrupts and tasks, which no driver of this machine uses. */
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ARM_CORESIGHT_STARTING,
 					"lab/pt_life:starting",
-					pt_life_starting, NULL);
+					pt_life_starting, pt_life_dying);
 	if (ret)
 		return ret;
 
