@@ -6,9 +6,7 @@
  */
 #include "perfmon.h"
 
-#define MSR_PEBS_DATA_CFG	0x3f2
 #define MSR_RELOAD_FIXED_CTR(n)	(0x1309 + (n))
-#define MSR_RELOAD_PMC(n)	(0x14c1 + (n))
 #define DEBUGCTL_LBR		BIT(0)
 
 #define CAP_PEBS_FORMAT		GENMASK(11, 8)
@@ -17,7 +15,6 @@
 
 #define ENABLE_PMI_EACH		BIT(60)
 #define ENABLE_TRACE		BIT(61)
-#define EVNTSEL_ADAPTIVE	BIT(34)
 #define FIXED_ADAPTIVE(n)	BIT(32 + 4 * (n))
 #define STATUS_OVF_BUF		BIT(62)
 

@@ -112,7 +112,8 @@ def summary_of(file):
     """The first sentence of a test's header comment."""
     for line in file.read_text(errors="replace").splitlines()[1:12]:
         text = line.strip("#/* \"'\t")
-        if text and "SPDX" not in text and not text.startswith(("timeout:", "timeout-all:", "alone:")):
+        if text and "SPDX" not in text and \
+                not text.startswith(("timeout:", "timeout-all:", "alone:")):
             return text
     return ""
 

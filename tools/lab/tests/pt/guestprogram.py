@@ -11,6 +11,12 @@ NATIVE = recording.TESTS / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
 # The kernel knows by the model whether PT and last branch records can be on together.
 COEXIST = ("--cpu", "Icelake-Server")
+# NMIs that are emulated take longer than real ones: nobody shall be throttled for that.
+UNTHROTTLED = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent; "
+# The kernel's own detector has an event on each CPU then. It interrupts after 2.5 billion cycles,
+# which is no part of this: pinned events with shorter periods do.
+WATCH = ("cd /proc/sys/kernel; echo 1 >watchdog_thresh; echo 1 >nmi_watchdog; "
+         "dmesg | grep -q 'NMI watchdog: Enabled' || exit 1; ")
 
 
 def has_debug_kernel():

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../company/bts_company.h"
@@ -75,10 +74,9 @@ static void walk(struct walker *walker)
 
 static void end(struct walker *walker)
 {
-	kill(walker->pid, SIGKILL);
+	aux_end_worker(walker->pid);
 	close(walker->go);
 	close(walker->done);
-	waitpid(walker->pid, NULL, 0);
 }
 
 static void begin_trace(struct aux_event *trace, pid_t pid, int cpu)

@@ -10,8 +10,6 @@
 #include "pattern.h"
 #include "perfmon.h"
 
-#define MSR_RELOAD_PMC(n)	(0x14c1 + (n))
-#define MSR_PEBS_DATA_CFG	0x3f2
 #define MSR_DS_AREA		0x600
 #define MSR_LBR_TOS		0x1c9
 #define MSR_LBR_FROM(n)		(0x680 + (n))
@@ -21,7 +19,6 @@
 #define DEBUGCTL_TR		BIT(6)
 #define DEBUGCTL_BTS		BIT(7)
 #define EVENT_BRANCH_MISSES	0x00c5
-#define EVNTSEL_ADAPTIVE	BIT(34)
 #define PEBS_OUTPUT_PT		BIT(61)
 #define PEBS_CFG_GP		BIT(1)
 #define PEBS_PERIOD		1009
