@@ -66,6 +66,7 @@
  * @size: (S) its size in bytes, a power of two
  * @overwrite: (S) the area is in overwrite mode
  * @start: (T) offset at which the transaction began
+ * @wakeup: (T) position at which the reader was to be woken then
  *
  * (S) constant after pmu::setup_aux(). (T) owned by the open transaction.
  */
@@ -74,6 +75,7 @@ struct bts_buffer {
 	unsigned long	size;
 	bool		overwrite;
 	unsigned long	start;
+	unsigned long	wakeup;
 };
 
 /**

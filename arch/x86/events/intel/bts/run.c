@@ -113,23 +113,38 @@ static void bts_on(const struct perf_event *event, const struct bts_buffer *buf)
 	intel_pmu_enable_bts(config);
 }
 
-/* Skip what is no place for the first record; no stale bytes are left there. */
-static void bts_skip(struct bts_buffer *buf, struct perf_output_handle *handle)
+/* No stale bytes are left in what is skipped. */
+static void bts_skip(struct bts_buffer *buf, struct perf_output_handle *handle,
+		     unsigned long gap)
+{
+	memset(buf->base + bts_offset(buf->size, handle->head), 0, gap);
+	perf_aux_output_skip(handle, gap);
+}
+
+/* Skip what is no place for the first record. */
+static void bts_find_place(struct bts_buffer *buf,
+			   struct perf_output_handle *handle, bool interrupted)
 {
 	unsigned long gap;
 
+	if (interrupted && handle->wakeup == buf->wakeup) {
+		gap = bts_gap_to_wakeup(buf->size, handle->head, handle->size,
+					handle->wakeup);
+		if (gap)
+			bts_skip(buf, handle, gap);
+	}
 	for (;;) {
 		gap = bts_gap(buf->size, handle->head, handle->size);
 		if (!gap || gap > handle->size)
-			return;
-		memset(buf->base + bts_offset(buf->size, handle->head), 0, gap);
-		perf_aux_output_skip(handle, gap);
+			break;
+		bts_skip(buf, handle, gap);
 	}
+	buf->wakeup = handle->wakeup;
 }
 
 /* Return: false if there is too little room */
 static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
-			struct perf_output_handle *handle)
+			struct perf_output_handle *handle, bool interrupted)
 {
 	struct bts_window window;
 
@@ -139,7 +154,7 @@ static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
 		return true;
 	}
 
-	bts_skip(buf, handle);
+	bts_find_place(buf, handle, interrupted);
 	if (!bts_place_window(buf->size, handle->head, handle->size,
 			      handle->wakeup, &window))
 		return false;
@@ -149,17 +164,19 @@ static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
 }
 
 /*
- * Begin a transaction and prepare the debug store for it.
+ * Begin a transaction and prepare the debug store for it. If an interrupt ended the
+ * transaction before, @interrupted is set.
  *
  * Return: false if there is no area, or no room in it
  */
-static bool bts_open(struct bts *bts, struct perf_event *event)
+static bool bts_open(struct bts *bts, struct perf_event *event,
+		     bool interrupted)
 {
 	struct bts_buffer *buf = perf_aux_output_begin(&bts->handle, event);
 
 	if (!buf)
 		return false;
-	if (bts_prepare(bts_store(), buf, &bts->handle)) {
+	if (bts_prepare(bts_store(), buf, &bts->handle, interrupted)) {
 		event->hw.flags &= ~BTS_EVENT_GAP;
 		return true;
 	}
@@ -197,7 +214,7 @@ static bool bts_restart(struct bts *bts)
 	struct perf_event *event = bts->handle.event;
 
 	bts_close(bts);
-	if (bts_open(bts, event))
+	if (bts_open(bts, event, true))
 		return true;
 	bts_seal(bts, bts_store());
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -256,7 +273,7 @@ bool bts_begin(struct bts *bts, struct perf_event *event)
 		bts_report_gap(bts, event);
 	} else {
 		bts_save(bts, bts_store());
-		if (bts_open(bts, event))
+		if (bts_open(bts, event, false))
 			return true;
 	}
 	bts_set_state(bts, BTS_IDLE);

@@ -311,6 +311,61 @@ static void test_stream(const struct setting *setting, unsigned long steps)
 	verdict("%s: %u laps, %u of them cut", setting->name, laps, core_rb.truncated);
 }
 
+/*
+ * A reader who is woken at each half of the area, and reads a little later. Two interrupts a
+ * lap do; and no more is skipped than the room for the branches until a handler, twice.
+ */
+static void test_interrupts(unsigned int pages)
+{
+	const unsigned int laps = 10;
+	u64 mark, skipped;
+
+	EXPECT(!core_begin(pages, false, 0, false));
+	EXPECT(core_in());
+	while (core_rb.head < laps * core_rb.size && !is_blamed()) {
+		mark = core_rb.mark;
+		hw_branches(1, false);
+		hw_deliver();
+		if (core_rb.mark != mark) {
+			hw_branches(random_up_to(100), false);
+			core_read(core_rb.size);
+		}
+		EXPECT(!core_event.pending_disable && !hw.lost);
+	}
+	core_out();
+	skipped = core_rb.head - hw.number * BTS_RECORD_SIZE;
+	EXPECT(hw.raised <= 2 * laps);
+	EXPECT(skipped <= 2 * laps * (BTS_MARGIN + 2 * BTS_RECORD_SIZE));
+	core_end();
+	verdict("%u pages: %u interrupts in %u laps, %llu bytes skipped", pages, hw.raised, laps,
+		(unsigned long long)skipped);
+}
+
+/* Nothing is skipped where an interrupt wakes the reader, nor where an event begins. */
+static void test_no_skip(void)
+{
+	EXPECT(!core_begin(16, false, 100 * BTS_RECORD_SIZE, false));
+	EXPECT(core_in());
+	for (unsigned int i = 0; i < 1000; i++) {
+		hw_branches(1, false);
+		hw_deliver();
+	}
+	core_out();
+	EXPECT(hw.raised == 10 && core_rb.head == 1000 * BTS_RECORD_SIZE);
+	core_end();
+
+	EXPECT(!core_begin(16, false, 0, false));
+	EXPECT(core_in());
+	hw_branches(core_rb.watermark / BTS_RECORD_SIZE - 10, false);
+	core_out();
+	EXPECT(core_in());
+	hw_branches(1, false);
+	core_out();
+	EXPECT(core_rb.head == hw.number * BTS_RECORD_SIZE);
+	core_end();
+	verdict("nothing is skipped before a wakeup without need");
+}
+
 static jmp_buf left;
 /* How many of such kernels published aux_head */
 static unsigned int published;
@@ -564,6 +619,9 @@ void test_driver(unsigned long steps)
 	test_claims();
 	test_unusable();
 	test_writes();
+	test_interrupts(16);
+	test_interrupts(256);
+	test_no_skip();
 	test_kill_idle();
 	for (unsigned int j = 0; j < 3; j++) {
 		test_kill(&settings[1], &bases[j]);
