@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) "Intel BTS: " fmt
 
 #include <linux/cpufeature.h>
+#include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -119,7 +120,7 @@ static int bts_pmu_init(struct perf_event *trace)
 	    !boot_cpu_has(X86_FEATURE_DSCPL))
 		return -EOPNOTSUPP;
 	/* A task that has the event may fork while the CPU comes online. */
-	if (!trace->parent && trace->cpu >= 0 &&
+	if (!trace->parent && trace->cpu >= 0 && cpu_online(trace->cpu) &&
 	    !per_cpu(bts_cpu, trace->cpu).usable)
 		return -ENODEV;
 

@@ -151,6 +151,7 @@ void hw_block_step(void)
 }
 
 unsigned int hw_lacks;
+bool hw_offline;
 
 bool hw_has(unsigned int feature)
 {

@@ -20,6 +20,7 @@ enum x86_lbr_exclusive { x86_lbr_exclusive_bts };
 #define X86_FEATURE_PTI			3
 #define test_bit(bit, word)		(*(word) >> (bit) & 1)
 #define boot_cpu_has(feature)		hw_has(feature)
+#define cpu_online(cpu)			(!hw_offline)
 
 struct cpu_hw_events {
 	struct debug_store *ds;
@@ -35,6 +36,8 @@ extern struct x86_pmu x86_pmu;
 DECLARE_PER_CPU(struct cpu_hw_events, cpu_hw_events);
 
 bool hw_has(unsigned int feature);
+/* The CPUs are offline */
+extern bool hw_offline;
 void intel_pmu_enable_bts(u64 config);
 void intel_pmu_disable_bts(void);
 int x86_add_exclusive(unsigned int user);

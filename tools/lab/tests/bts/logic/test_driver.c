@@ -565,6 +565,10 @@ static void test_errors(void)
 	EXPECT(init_event(1, false, false) == -ENODEV && !init_event(0, false, false));
 	bts_cpu[0].usable = false;
 	EXPECT(init_event(0, false, false) == -ENODEV && !init_event(-1, false, false));
+	/* Nor of a CPU that is offline is it known; perf refuses what would be wrong. */
+	hw_offline = true;
+	EXPECT(!init_event(0, false, false));
+	hw_offline = false;
 	bts_cpu[0].usable = true;
 	/* What a task has, its children get. */
 	EXPECT(!bts_pmu.event_init(&child));
