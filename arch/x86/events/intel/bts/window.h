@@ -30,9 +30,9 @@
  *
  * A position is the number of bytes written or skipped before it since the buffer
  * exists. Modulo the size of the area, a power of two, it is an offset in the area.
- *
- * This file calls no kernel function, so that user-space tests can compile it.
  */
+
+/* This file calls no kernel function, so that user-space tests can compile it. */
 #ifndef _INTEL_BTS_WINDOW_H
 #define _INTEL_BTS_WINDOW_H
 
