@@ -150,6 +150,8 @@ void lapic_set_lvtpc(u32 val);
 u32 lapic_get_lvtpc(void);
 /* One-shot timer: interrupt @vector after @count bus ticks; vector 0 stops it. */
 void lapic_timer(u8 vector, u32 count);
+/* The same again and again, until lapic_timer(0, 0). */
+void lapic_timer_periodic(u8 vector, u32 count);
 
 /* Starts the processor, which calls @entry; one that was started before starts anew. */
 #define SMP_TRAMPOLINE		0x8000ul

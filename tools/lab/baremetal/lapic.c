@@ -25,6 +25,7 @@
 #define ICR_STARTUP		FIELD_PREP(GENMASK(10, 8), 6)
 #define ICR_DEST_ID		GENMASK(31, 24)
 #define DIVIDE_BY_1		0xbu
+#define LVT_PERIODIC		BIT(17)
 
 static volatile u32 *reg(u32 offset)
 {
@@ -80,4 +81,10 @@ void lapic_timer(u8 vector, u32 count)
 {
 	*reg(LAPIC_LVT_TIMER) = vector ? vector : LAPIC_LVT_MASKED;
 	*reg(LAPIC_TIMER_INIT) = vector ? count : 0;
+}
+
+void lapic_timer_periodic(u8 vector, u32 count)
+{
+	*reg(LAPIC_LVT_TIMER) = LVT_PERIODIC | vector;
+	*reg(LAPIC_TIMER_INIT) = count;
 }

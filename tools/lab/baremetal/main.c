@@ -59,6 +59,7 @@ static const struct {
 	{ "perfmon", test_perfmon },
 	{ "lbr", test_lbr },
 	{ "bts", test_bts },
+	{ "step", test_step },
 	{ "pebs", test_pebs },
 	{ "patch", test_patch },
 };

@@ -258,6 +258,7 @@ void test_errata(void);
 void test_perfmon(void);
 void test_lbr(void);
 void test_bts(void);
+void test_step(void);
 void test_pebs(void);
 
 #endif

@@ -8,8 +8,8 @@
  * before, because PerfMon's clock runs at one instruction per cycle.  The
  * transactional bits are stored but never set: TCG has no transactions.
  *
- * IA32_DEBUGCTL.BTF can be set, as software expects, but does not turn single
- * steps into branch steps.
+ * IA32_DEBUGCTL is here, too, and its BTF, which makes steps from branch to
+ * branch of single steps; see perfmon_steps().
  */
 #include "qemu/osdep.h"
 #include "migration/vmstate.h"
@@ -158,21 +158,31 @@ void lbr_trace_ends(CPUX86State *env)
     }
 }
 
+/* perfmon_update_flags() must follow. */
+static void debugctl_set(CPUX86State *env, uint64_t val)
+{
+    env->lbr.debugctl = val;
+    /* The instruction that does so is no branch. */
+    env->lbr.branched = false;
+}
+
 void lbr_debug_exception(CPUX86State *env)
 {
-    env->lbr.debugctl &= ~DEBUGCTL_LBR;
-    perfmon_update_flags(env);
+    if (lbr_until_debug(env)) {
+        debugctl_set(env, env->lbr.debugctl & ~DEBUGCTL_UNTIL_DEBUG);
+        perfmon_update_flags(env);
+    }
 }
 
 void lbr_smi(CPUX86State *env)
 {
     env->lbr.smi_debugctl = env->lbr.debugctl;
-    env->lbr.debugctl = 0;
+    debugctl_set(env, 0);
 }
 
 void lbr_rsm(CPUX86State *env)
 {
-    env->lbr.debugctl = env->lbr.smi_debugctl;
+    debugctl_set(env, env->lbr.smi_debugctl);
     env->lbr.smi_debugctl = 0;
 }
 
@@ -222,7 +232,7 @@ static enum perfmon_access debugctl_write(CPUX86State *env, uint64_t val)
     if (val & ~debugctl_valid(env)) {
         return PERFMON_GP;
     }
-    env->lbr.debugctl = val;
+    debugctl_set(env, val);
     perfmon_update_flags(env);
     return PERFMON_OK;
 }

@@ -15,6 +15,8 @@
 #define DEBUGCTL_BTF                    BIT_ULL(1)
 #define DEBUGCTL_FREEZE_LBRS_ON_PMI     BIT_ULL(11)
 #define DEBUGCTL_FREEZE_PERFMON_ON_PMI  BIT_ULL(12)
+/* What the processor clears by itself before it delivers #DB */
+#define DEBUGCTL_UNTIL_DEBUG            (DEBUGCTL_LBR | DEBUGCTL_BTF)
 
 void lbr_reset(CPUX86State *env);
 enum perfmon_access lbr_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
@@ -48,7 +50,13 @@ void lbr_near(CPUX86State *env, uint64_t from, uint64_t to,
 /* A far transfer, interrupt or exception that is complete. */
 void lbr_far(CPUX86State *env, uint64_t from);
 
-/* The processor turns recording off by itself before it delivers #DB. */
+/* Is there anything that the next debug exception clears? */
+static inline bool lbr_until_debug(CPUX86State *env)
+{
+    return env->lbr.debugctl & DEBUGCTL_UNTIL_DEBUG;
+}
+
+/* A debug exception is delivered: its handler finds LBR and BTF clear. */
 void lbr_debug_exception(CPUX86State *env);
 
 /* System management mode has IA32_DEBUGCTL for itself, from zero. */

@@ -216,7 +216,7 @@ void perfmon_update_flags(CPUX86State *env)
         env->perfmon_hf[cpl] = flags;
     }
     env->perfmon_active = pmu_update_active(env) || env->pmu.bts_modes ||
-                          env->pt.trigger_en;
+                          env->pt.trigger_en || lbr_until_debug(env);
     if (changed) {
         perfmon_end_chain(env_cpu(env));
     }
@@ -262,17 +262,27 @@ enum perfmon_access perfmon_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
 void helper_perfmon_near(CPUX86State *env, target_ulong from, target_ulong to,
                          uint32_t desc)
 {
+    enum perfmon_branch kind = PERFMON_DESC_KIND(desc);
     uint32_t len = PERFMON_DESC_LEN(desc);
 
     if (env->pt.trigger_en) {
-        pt_near(env, from, to, PERFMON_DESC_KIND(desc), len);
+        pt_near(env, from, to, kind, len);
     }
     if (pmu_active(env)) {
-        pmu_branch(env, from, to, from + len, PERFMON_DESC_KIND(desc));
+        pmu_branch(env, from, to, from + len, kind);
     }
-    if (env->pmu.bts_modes && PERFMON_DESC_KIND(desc) != PERFMON_JCC_NOT_TAKEN) {
+    if (kind == PERFMON_JCC_NOT_TAKEN) {
+        return;
+    }
+    env->lbr.branched = true;
+    if (env->pmu.bts_modes) {
         bts_near(env, from, to);
     }
+}
+
+bool perfmon_steps(CPUX86State *env)
+{
+    return !(env->lbr.debugctl & DEBUGCTL_BTF) || env->lbr.branched;
 }
 
 void helper_perfmon_far_inline(CPUX86State *env, target_ulong eip,
@@ -298,10 +308,17 @@ void perfmon_far_slow(CPUX86State *env, PerfmonFrom from,
     }
     pt_far(env, perfmon_from_ip(env, from), kind, vector);
     if (pmu_active(env)) {
-        pmu_far(env, from.eip, kind, vector);
+        pmu_far(env, from.eip, kind);
     }
     if (env->pmu.bts_modes) {
         bts_far(env, from);
+    }
+    if (kind == PERFMON_FAR_INSN || kind == PERFMON_FAR_IRET) {
+        env->lbr.branched = true;
+    }
+    if ((kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_INT1) &&
+        vector == EXCP01_DB) {
+        lbr_debug_exception(env);
     }
 }
 

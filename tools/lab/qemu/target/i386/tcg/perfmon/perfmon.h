@@ -157,6 +157,18 @@ void perfmon_hlt_slow(CPUX86State *env, unsigned len);
 void perfmon_mwait_slow(CPUX86State *env, unsigned len);
 void perfmon_wake_slow(CPUX86State *env);
 
+/*
+ * An instruction that TF applies to is complete.  Is there a debug exception?
+ * With IA32_DEBUGCTL.BTF only a branch that is taken has one.
+ *
+ * What is known of the instruction is LBRState::branched: a taken branch sets
+ * it, and it is cleared where a block with TF begins, which has a single
+ * instruction, and where IA32_DEBUGCTL is written.  SYSCALL and SYSRET, which
+ * are steps by the TF that they leave, need no such beginning: they are taken
+ * branches.
+ */
+bool perfmon_steps(CPUX86State *env);
+
 /**
  * perfmon_far - report a far transfer that is complete
  * @env: CPU state, already that of the target

@@ -259,7 +259,8 @@ uint32_t pmu_tb_flags(CPUX86State *env, int cpl)
     if (env->pmu.insn_modes & mode) {
         flags |= HF_PERFMON_COUNT_MASK;
     }
-    if ((env->pmu.branch_modes | env->pmu.bts_modes) & mode) {
+    if (((env->pmu.branch_modes | env->pmu.bts_modes) & mode) ||
+        (env->lbr.debugctl & DEBUGCTL_BTF)) {
         flags |= HF_PERFMON_BRANCH_MASK;
     }
     if (lbr_modes(env) & mode) {
@@ -429,14 +430,11 @@ void pmu_far_begin(CPUX86State *env, target_ulong from, enum perfmon_far kind)
     }
 }
 
-void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
-             int vector)
+void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind)
 {
     PMUState *pmu = &env->pmu;
     enum pmu_mode mode = pmu_mode(env);
     PEBSPlace at = { from, from };
-
-    bool exception = kind == PERFMON_FAR_FAULT || kind == PERFMON_FAR_INT1;
 
     if (!pmu_is_between(kind)) {
         at.next_ip = env->eip;
@@ -444,9 +442,6 @@ void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
         pmu->branch_budget--;
     }
     lbr_far(env, from);
-    if (exception && vector == EXCP01_DB) {
-        lbr_debug_exception(env);
-    }
     if (mode != pmu->mode || !pmu->branch_budget) {
         pmu_fold_at(env, &at);
         pmu->mode = mode;

@@ -100,8 +100,7 @@ static inline void pmu_branch(CPUX86State *env, target_ulong from,
  * has told of it.
  */
 void pmu_far_begin(CPUX86State *env, target_ulong from, enum perfmon_far kind);
-void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind,
-             int vector);
+void pmu_far(CPUX86State *env, target_ulong from, enum perfmon_far kind);
 
 /* The processor stops executing instructions, until pmu_wake(). */
 void pmu_halt(CPUX86State *env);

@@ -150,6 +150,8 @@ typedef struct PMUState {
  * @info: MSR_LBR_INFO_n
  * @last_insns: instructions retired when the last record was made
  * @smi_debugctl: IA32_DEBUGCTL as RSM will restore it
+ * @branched: there was a taken branch since this was cleared, see
+ *            perfmon_steps()
  */
 typedef struct LBRState {
     uint64_t debugctl;
@@ -160,6 +162,7 @@ typedef struct LBRState {
     uint64_t info[LBR_DEPTH];
     uint64_t last_insns;
     uint64_t smi_debugctl;
+    bool branched;
 } LBRState;
 
 #endif
