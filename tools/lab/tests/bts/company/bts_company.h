@@ -14,9 +14,13 @@ struct branch {
 	__u64 from, to, flags;
 };
 
-/* records.c: a function with a branch, and how often that is in an area that is not full */
+/* records.c: a function with a branch from step_from to step_to */
 void step_once(void);
+extern const char step_from[], step_to[];
+/* How often that is in an area that is not full */
 unsigned int recorded_steps(const struct aux_event *trace);
+/* The first branch in such an area within user space, or the one after @last; NULL: none. */
+const struct branch *next_user_branch(const struct aux_event *trace, const struct branch *last);
 
 /* beside.c; @coexist: Intel PT and this can be on together */
 void test_pt(bool coexist, pid_t child);
