@@ -3,7 +3,8 @@
  * crash: have payload.S run after a crash of this kernel, then let it crash.
  * crash kexec: have it run in the place of this kernel, without a crash.
  *
- * It says first whether its CPU, 0, stores branches.
+ * It says first whether its CPU, 0, stores branches: on the console, which has the line
+ * before this kernel ends, while a line on standard output may still be on its way.
  *
  * The memory for the former is where "crashkernel=" on the command line has put it.
  */
@@ -27,14 +28,18 @@
 
 static void show_debugctl(void)
 {
-	int msr = open("/dev/cpu/0/msr", O_RDONLY);
+	int msr = open("/dev/cpu/0/msr", O_RDONLY), log = open("/dev/kmsg", O_WRONLY);
 	unsigned long long value;
+	char line[32];
+	int length;
 
 	if (msr < 0 || pread(msr, &value, sizeof(value), MSR_DEBUGCTL) != sizeof(value))
 		err(1, "/dev/cpu/0/msr");
+	length = snprintf(line, sizeof(line), "stores 0 %d\n", !!(value & DEBUGCTL_BTS));
+	if (log < 0 || write(log, line, length) != length)
+		err(1, "/dev/kmsg");
+	close(log);
 	close(msr);
-	printf("stores 0 %d\n", !!(value & DEBUGCTL_BTS));
-	fflush(stdout);
 }
 
 static unsigned long reserved_memory(void)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel that a crash ends in, as far as traces go: it says on the serial line
- * what each of two CPUs has in IA32_RTIT_CTL, and the boot CPU in IA32_DEBUGCTL, and
- * resets the machine.
+ * what each of two CPUs has in IA32_RTIT_CTL and in IA32_DEBUGCTL, and resets the
+ * machine.
  *
  * It is entered on the boot CPU in 64-bit mode, with all memory mapped where it
  * is, and may lie anywhere. The other CPU halts where the crash has stopped it;
- * INIT and SIPI, which leave the former register alone, let it tell.
+ * INIT and SIPI let it tell. They leave the former register alone, and the latter if
+ * the processor has x-bts-init-keeps.
  */
 #define MSR_APIC_BASE	0x1b
 #define MSR_DEBUGCTL	0x1d9
@@ -18,8 +19,9 @@
 #define ICR_INIT	0xc4500
 #define ICR_STARTUP	0xc4600
 
-/* Where a CPU can begin in real mode, and the answer at the end of that page */
+/* Where a CPU can begin in real mode, and the answers at the end of that page */
 #define START		0x8000
+#define STORES		(START + 0xfe8)
 #define ANSWER		(START + 0xff0)
 #define TOLD		(START + 0xff8)
 
@@ -71,6 +73,11 @@ payload:
 	call	print
 	movl	ANSWER, %eax
 	movl	ANSWER + 4, %edx
+	call	print_edx_eax
+	leaq	other_stores(%rip), %rsi
+	call	print
+	movl	STORES, %eax
+	movl	STORES + 4, %edx
 	call	print_edx_eax
 2:	leaq	bye(%rip), %rsi
 	call	print
@@ -127,6 +134,10 @@ other_cpu:
 	rdmsr
 	movl	%eax, ANSWER
 	movl	%edx, ANSWER + 4
+	movl	$MSR_DEBUGCTL, %ecx
+	rdmsr
+	movl	%eax, STORES
+	movl	%edx, STORES + 4
 	movl	$1, TOLD
 1:	hlt
 	jmp	1b
@@ -143,6 +154,8 @@ boot_stores:
 	.asciz	"payload: boot CPU: DEBUGCTL "
 other_says:
 	.asciz	"payload: other CPU: RTIT_CTL "
+other_stores:
+	.asciz	"payload: other CPU: DEBUGCTL "
 bye:
 	.asciz	"payload: done\n"
 	.balign	16

@@ -50,6 +50,9 @@ bool ds_realize(CPUX86State *env, Error **errp)
 
 void ds_init(CPUX86State *env)
 {
+    if (env_archcpu(env)->pt.bts_init_keeps) {
+        return;
+    }
     env->pmu.ds_area = 0;
     /* Else the next branch would be stored at what address 0 points to. */
     env->lbr.debugctl &= ~bts_debugctl_bits(env);

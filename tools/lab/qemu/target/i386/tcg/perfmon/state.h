@@ -163,6 +163,7 @@ typedef struct PTRegisters {
  * @bts: there is branch trace store
  * @dtes64: the debug store has words of 64 bits
  * @ds_cpl: branch trace store can leave out branches by CPL
+ * @bts_init_keeps: INIT leaves IA32_DS_AREA and the bits of branch trace store alone
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @dirty: the MSRs have values at power-on
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
@@ -199,6 +200,7 @@ typedef struct PTConfig {
     bool bts;
     bool dtes64;
     bool ds_cpl;
+    bool bts_init_keeps;
     bool hybrid;
     bool dirty;
     bool ret_no_ip;
@@ -235,6 +237,7 @@ typedef struct PTConfig {
     DEFINE_PROP_BOOL("x-bts", X86CPU, pt.bts, true),                        \
     DEFINE_PROP_BOOL("x-bts-dtes64", X86CPU, pt.dtes64, true),              \
     DEFINE_PROP_BOOL("x-bts-ds-cpl", X86CPU, pt.ds_cpl, true),              \
+    DEFINE_PROP_BOOL("x-bts-init-keeps", X86CPU, pt.bts_init_keeps, false), \
     DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
     DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
     DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false),        \
