@@ -21,8 +21,10 @@ MACHINE = "microvm,acpi=off,pcie=off,pit=on,pic=on,rtc=on,isa-serial=on"
 # which a busy host delivers late would call it unstable.
 # The detector of hard lockups takes a counter from each CPU: kernel.nmi_watchdog=1 starts it.
 # That of soft ones, which comes with it, would take a host that is busy for them.
+# Page table isolation costs time, and there is no BTS with it: "mitigations=auto pti=on", which
+# --append puts behind this, turns it on.
 KERNEL_ARGS = ("console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable "
-               "nmi_watchdog=0 nosoftlockup")
+               "nmi_watchdog=0 nosoftlockup mitigations=off")
 MAX_SHARES = 6
 MAX_CPUS = 8
 
