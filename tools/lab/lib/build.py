@@ -105,16 +105,21 @@ def patches(sender):
     part("series", "Writing the patches", series.write, sender)
 
 
-def all_parts(name=paths.SERIES, debugs=(False,), pristine=False):
-    """What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not."""
+def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
+    """
+    What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.
+
+    perf is of the series whichever kernel it is to run on.
+    """
     prepare()
-    if name != "stock":
-        part(f"tree-{name}", "Assembling the series", assemble.up_to_date)
+    part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
     for debug in debugs:
         kernel_name = paths.kernel_name(name, debug)
         part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name,
              debug)
-    part("perf", "Building perf", perftool.build)
+    for one in perfs:
+        program = paths.perf(one).parent.name
+        part(program, f"Building {program}", perftool.build, one)
     part("qemu", "Building QEMU with the PT model", qemu.build)
     if pristine:
         part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)

@@ -10,8 +10,8 @@ import guest
 import paths
 from errors import LabError
 
-BUILT = ("kernel", "perf", "qemu", "qemu-pristine", "guest", "run", "results", "log", "tests",
-         "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
+BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "run", "results", "log",
+         "tests", "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
          "packets", "steps", "altered", "series-6.12", "series-git", "ccache-tmp")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)

@@ -201,8 +201,10 @@ def verb_gdb(options):
 def verb_build(options):
     if options.kernel not in build.KERNELS:
         raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
-    build.check_kernel(options.kernel)
-    build.all_parts(options.kernel, (options.debug,), options.qemu_pristine)
+    # perf is of the series, whichever kernel is built.
+    build.check_kernel(paths.SERIES)
+    perfs = dict.fromkeys((paths.SERIES, options.perf))
+    build.all_parts(options.kernel, (options.debug,), options.qemu_pristine, perfs)
     return 0
 
 
@@ -277,6 +279,9 @@ def add_build(verbs):
     one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
     one.add_argument("--debug", action="store_true",
                      help="the kernel with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
+    one.add_argument("--perf", default=paths.SERIES, choices=build.KERNELS,
+                     metavar="series|stock",
+                     help="also the base's perf, to compare with that of the series")
     one.add_argument("--qemu-pristine", action="store_true",
                      help="also QEMU without the PT model, to measure against")
 

@@ -40,8 +40,8 @@ def _cache():
 def show():
     _section("Kernels", _kernels(), "none yet: run 'lab build'")
     _section("Steps of the series", _steps(), "none yet")
-    tools = [(name, str(path)) for name, path in (("perf", paths.perf()), ("qemu", paths.qemu()))
-             if path.exists()]
+    known = (("perf", paths.perf()), ("perf-stock", paths.perf("stock")), ("qemu", paths.qemu()))
+    tools = [(name, str(path)) for name, path in known if path.exists()]
     _section("Tools", tools, "none yet: run 'lab build'")
     _section("Cache", _cache(), cache.warning().removeprefix("lab: ") or "off")
     files = tests.discover()

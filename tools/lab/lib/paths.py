@@ -78,8 +78,9 @@ def image(kernel, debug=False):
     return Path(kernel).resolve() if is_image(kernel) else vmlinux(kernel, debug)
 
 
-def perf():
-    return in_build("perf", "perf")
+def perf(name=SERIES):
+    """perf of the series, which host and guest use, or of the base, to compare with."""
+    return in_build("perf" if name == SERIES else f"perf-{name}", "perf")
 
 
 def qemu(pristine=False):

@@ -38,6 +38,8 @@ TRACE_HEAD = 512
 AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
+# offset and size
+ID_SECTION = 16
 # id of an event, its area, CPU, thread
 ID_INDEX_ENTRY = struct.Struct("<QQQQ")
 # size, offset, reference, idx
@@ -86,6 +88,17 @@ def summarize(path):
         for kind, body in _records(data):
             _account(summary, kind, body, data)
     return summary
+
+
+def attrs(path):
+    """attr of each event, as its bytes are in the file."""
+    with _opened(path) as data:
+        data.seek(len(MAGIC))
+        _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
+        data.seek(position)
+        section = data.read(size)
+    # Behind each is where its identifiers are.
+    return [section[start:start + entry - ID_SECTION] for start in range(0, size, entry)]
 
 
 def pad(path, parts):

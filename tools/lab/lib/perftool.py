@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build of perf from the base's tools/perf, for the host and the guest alike."""
+"""Build of perf from tools/perf of the series or of the base, for the host and the guest alike."""
 
+import assemble
 import cache
 import compiled
 import guest
+import kernel
 import paths
 import proc
-import sources
 import stamp
 from errors import LabError
 
@@ -23,7 +24,9 @@ OPTIONS = """
 # helps there: "../../include" is tools/include for one of them, and include for perf itself.
 LINKING = {"LDFLAGS": "-Wl,--strip-debug"}
 # How many objects a build from nothing makes: the progress line of the first build counts to it.
-EXPECTED_OBJECTS = 429
+EXPECTED_OBJECTS = 431
+# What is below tools/ and in no object of perf.
+NOT_COMPILED = ("tools/testing/", "tools/perf/Documentation/", "tools/perf/tests/shell/")
 
 
 def options():
@@ -31,46 +34,69 @@ def options():
     return [*OPTIONS, f"EXTRA_CFLAGS=-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}"]
 
 
-def build(step):
-    version = stamp.read("version-linux")
-    want = stamp.of_text(version, *options(), *LINKING.values())
-    if stamp.is_current("perf", want) and paths.perf().exists():
+def is_compiled(path):
+    """Whether a file of the kernel's tree may be part of perf; others' changes rebuild nothing."""
+    return path.startswith("tools/") and not path.startswith(NOT_COMPILED)
+
+
+def changes(name):
+    """A line for each file of perf that the series changes: its path, and a hash if it is there."""
+    if name != paths.SERIES:
+        return []
+    files = {path: assemble.tree(name) / path for path in assemble.changed_paths(name)
+             if is_compiled(path)}
+    return [f"{path} {stamp.of_files([file] if file.exists() else [])}"
+            for path, file in files.items()]
+
+
+def wanted(name):
+    """The stamp of what perf is to be made of."""
+    return stamp.of_text(stamp.read("version-linux"), *options(), *LINKING.values(), *changes(name))
+
+
+def build(step, name=paths.SERIES):
+    """Build perf of the series, whose tree is assembled, or that of the base."""
+    program, want = paths.perf(name), wanted(name)
+    directory = program.parent
+    key = directory.name
+    if stamp.is_current(key, want) and program.exists():
         step.note = "up to date"
         return
-    stamp.clear("perf")
-    start_over(want)
-    progress = compiled.Progress(step, "perf", paths.perf().parent, EXPECTED_OBJECTS)
-    paths.perf().parent.mkdir(parents=True, exist_ok=True)
-    proc.run(["make", "-C", sources.kernel() / "tools/perf", f"-j{proc.jobs()}",
-              f"O={paths.perf().parent}", *options(), "perf"], paths.log_file("perf"),
+    stamp.clear(key)
+    start_over(directory, want)
+    progress = compiled.Progress(step, key, directory, EXPECTED_OBJECTS)
+    directory.mkdir(parents=True, exist_ok=True)
+    proc.run(["make", "-C", kernel.source(name) / "tools/perf", f"-j{proc.jobs()}",
+              f"O={directory}", *options(), "perf"], paths.log_file(key),
              env={**cache.of_any_clone(*options()), **LINKING,
                   # The place of the object, which gets into nothing but the list of dependencies,
                   # and make's rules leave it out there.
                   "CCACHE_IGNOREOPTIONS": "-Wp,-MT,*"},
              on_line=progress.line, failed="cannot build perf")
     progress.complete()
-    check_features()
-    stamp.write("perf", want)
-    step.note = "perf " + version.split("-")[0]
+    check_features(program)
+    stamp.write(key, want)
+    step.note = "perf " + stamp.read("version-linux").split("-")[0]
 
 
-def start_over(want):
+def start_over(directory, want):
     """
     Remove what was built of another source or with other options.
 
     A build that was interrupted goes on. But some libraries of perf are compiled without fixdep,
     and their objects, where they come out of the cache, do not depend on headers.
     """
-    if not stamp.is_current("perf-begun", want):
-        guest.remove(paths.perf().parent)
-        stamp.write("perf-begun", want)
+    begun = f"{directory.name}-begun"
+    if not stamp.is_current(begun, want):
+        guest.remove(directory)
+        stamp.write(begun, want)
 
 
-def check_features():
+def check_features(program):
     """perf drops what it finds no library for; these the lab cannot do without."""
-    text = proc.output([paths.perf(), "version", "--build-options"])
+    text = proc.output([program, "version", "--build-options"])
     for feature in ("libelf", "dwarf", "auxtrace", "libtraceevent", "libpython"):
         line = next((li for li in text.splitlines() if li.split(":")[0].strip() == feature), "")
         if "[ on" not in line:
             raise LabError(f"perf was built without {feature}",
-                           f"see the start of {paths.log_file('perf')}")
+                           f"see the start of {paths.log_file(program.parent.name)}")

@@ -141,7 +141,7 @@ def read(directory=None, root=None):
     directory, root = directory or paths.PATCHES_DIR, root or paths.OVERLAY_DIR
     found = sorted(d for d in directory.glob("*") if d.is_dir()) if directory.is_dir() else []
     if not found:
-        raise LabError(f"there is no step in {paths.shown(directory)} yet", "use --kernel stock")
+        raise LabError(f"there is no step in {paths.shown(directory)} yet", MANUAL)
     for number, one in enumerate(found, 1):
         match = NAME.fullmatch(one.name)
         if not match or int(match[1]) != number:

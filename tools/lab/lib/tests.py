@@ -239,7 +239,7 @@ def checkout_files():
 def tested(kernel, debug, env):
     """A hash of all that the tests are about: our files, what is built, what is asked for."""
     built = [paths.image(kernel, debug), paths.vmlinux(kernel, True), Path(env["LAB_QEMU"]),
-             paths.perf()]
+             paths.perf(), paths.perf("stock")]
     files = [paths.ROOT / name for name in checkout_files()] + [f for f in built if f.is_file()]
     wishes = [f"{name}={value}" for name, value in sorted(env.items())
               if name.startswith(("LAB_", "AUX_")) and name != "LAB_DRAW"]

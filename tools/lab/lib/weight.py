@@ -14,7 +14,8 @@ LINES_AT_MOST = 600
 HOOK_AT_MOST = 12
 WORK = re.compile(r"\b(?:for|while|do|switch)\b\s*[({]|\b(?:list_)?for_each_\w+\(")
 COLUMNS = 75
-SUBJECT = re.compile(r"(?:perf(?:/\w+)*|selftests/perf_events|Documentation: perf): [A-Z].*[^.]")
+SUBJECT = re.compile(r"(?:perf(?:/\w+)*|perf (?:tools|test)|selftests/perf_events|"
+                     r"Documentation: perf): [A-Z].*[^.]")
 FIXES = re.compile(r'^Fixes: [0-9a-f]{12} \(".+"\)$', re.MULTILINE)
 TRAILER = re.compile(r"[A-Z][A-Za-z-]+: \S")
 
@@ -58,6 +59,11 @@ def is_kernel_code(path):
     return path.startswith(KERNEL) and bool(CODE.search(path)) and not TEST.search(path)
 
 
+def is_hooked_code(path):
+    """Code of the base in which hooks do no work: the kernel's, and perf's."""
+    return is_kernel_code(path) or path.startswith("tools/perf/") and bool(CODE.search(path))
+
+
 def kernel_lines(patch):
     """How many lines of kernel code a patch adds."""
     return sum(len(hunk.added) for hunk in hunks(patch) if is_kernel_code(hunk.path))
@@ -67,7 +73,7 @@ def hook_lines(patch):
     """{path: lines} that hooks add to code of the base."""
     lines = Counter()
     for hunk in hunks(patch):
-        if is_kernel_code(hunk.path):
+        if is_hooked_code(hunk.path):
             lines[hunk.path] += len(hunk.new)
     return {path: count for path, count in lines.items() if count}
 
@@ -81,7 +87,7 @@ def hooks_with_logic(patch):
     """What in the hooks of a step does work that belongs into a file of ours."""
     bad = []
     for hunk in hunks(patch):
-        if not hunk.path.endswith(".c") or not is_kernel_code(hunk.path):
+        if not hunk.path.endswith(".c") or not is_hooked_code(hunk.path):
             continue
         bad += [f"{hunk.path}: {line.strip()}" for line in hunk.new if WORK.search(line)]
         if len(hunk.new) > HOOK_AT_MOST:

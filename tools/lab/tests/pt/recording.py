@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings by stock perf in one guest, and what perf's own decoder finds in them."""
+"""Recordings by perf in one guest, and what perf's own decoder finds in them."""
 
 import os
 import re
