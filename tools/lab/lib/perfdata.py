@@ -90,6 +90,16 @@ def summarize(path):
     return summary
 
 
+def is_complete(path):
+    """Whether there is a recording that perf has finished: it writes the size of its data last."""
+    try:
+        with _opened(path) as data:
+            data.seek(len(MAGIC))
+            return FILE_HEADER.unpack(data.read(FILE_HEADER.size))[5] > 0
+    except (OSError, LabError, struct.error):
+        return False
+
+
 def attrs(path):
     """attr of each event, as its bytes are in the file."""
     with _opened(path) as data:

@@ -38,6 +38,7 @@ ESCAPES = 3
 EXIT_FAILED = 1
 EXIT_TIMEOUT = 124
 EXIT_SIGNAL = 128
+KILLED = "the command was killed by "
 
 
 @dataclass
@@ -74,6 +75,18 @@ class Outcome:
             if word == "signal":
                 return EXIT_SIGNAL + int(value)
         return None
+
+    def killed_by(self):
+        """The name of the signal that the command died of, or an empty string."""
+        numbers = [int(line.split()[1]) for line in self.reports if line.startswith("signal ")]
+        return signal_name(numbers[0]) if numbers else ""
+
+
+def signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def die_with_parent():
@@ -225,6 +238,8 @@ def verdict(run, outcome):
     found = splats.find(outcome.console, splats.compile_allowed(run.allowed))
     if outcome.problem:
         ui.say(f"lab: {outcome.problem}")
+    elif outcome.killed_by():
+        ui.say(f"lab: {KILLED}{outcome.killed_by()}")
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         ui.say(f"lab: the kernel complained: {found[0]}{more}")

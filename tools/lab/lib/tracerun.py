@@ -8,9 +8,11 @@ many times faster without emulation.
 """
 
 import itertools
+import re
 import shlex
 import shutil
 import subprocess
+from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ import guest
 import paths
 import perfdata
 import proc
+import runner
 import ui
 from errors import LabError
 
@@ -34,6 +37,11 @@ PERIOD = 1000
 BLOCK = 1 << 20
 ERROR = b"instruction trace error"
 DEMO = "demo"
+# What a shell does with a command, and a command does not do by itself.
+SHELL_WORK = re.compile(r"[|&;<>()]")
+QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+SHELL = "/bin/sh"
+KILLED = re.compile(rf"^lab: {runner.KILLED}(\w+)", re.MULTILINE)
 
 
 @dataclass
@@ -59,13 +67,33 @@ def build_demo():
 
 
 def command_of(text):
-    """The command to trace, as a list; the demo if none is given."""
+    """
+    The command to trace, as a list; the demo if none is given.
+
+    A pipe, a redirection and the like are a shell's: then the command is a shell that runs all of it.
+    """
     if not text:
         return [str(build_demo())]
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         raise LabError(f"cannot read CMD ({error})", "check its quotes") from None
+    if not words:
+        raise LabError("CMD is empty", "name a command, or leave CMD away for the demo")
+    if SHELL_WORK.search(QUOTED.sub("", text)):
+        return [SHELL, "-c", text]
+    return words
+
+
+@dataclass
+class Ending:
+    """How the traced command ended: its status, as a shell has it, and a signal's name or ''."""
+
+    status: int = 0
+    signal: str = ""
+
+    def __str__(self):
+        return f"was killed by {self.signal}" if self.signal else f"exited with {self.status}"
 
 
 def record(command, directory, log, options):
@@ -80,9 +108,19 @@ def record(command, directory, log, options):
              "-o", str(directory / "perf.data"), "--", *command]
     with open(log, "wb") as out:
         status = subprocess.call(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-    if status or not (directory / "perf.data").exists():
+    return ending(directory / "perf.data", status, log)
+
+
+def ending(data, status, log):
+    """
+    How the command ended. perf, and so the guest, ends as the command does; if there is no whole
+    recording, perf or the guest has failed, whatever the command did.
+    """
+    if not perfdata.is_complete(data):
         raise LabError(f"the traced run failed (status {status}, '{reason(log)}')",
                        f"see {log}", log=log)
+    killed = KILLED.search(Path(log).read_text(errors="replace"))
+    return Ending(status, killed[1] if killed else "")
 
 
 def reason(log):
@@ -161,16 +199,28 @@ def write_calls(directory, path, decoded):
 
 def show_calls(path, first):
     """The first calls; what main() calls is what the reader wants to see."""
-    width = shutil.get_terminal_size((120, 40)).columns
     with open(path) as lines:
-        shown = list(itertools.islice(lines, first, first + FIRST_LINES))
+        print_calls(list(itertools.islice(lines, first, first + FIRST_LINES)))
+
+
+def show_last_calls(path, end):
+    """Of a command that failed, what it called before its end is what the reader wants to see."""
+    with open(path) as lines:
+        shown = list(deque(lines, maxlen=FIRST_LINES))
+    print(f"The last calls before the command {end}:\n")
+    print_calls(shown)
+
+
+def print_calls(lines):
+    width = shutil.get_terminal_size((120, 40)).columns
     print(f"{'microseconds':>12}  call")
-    for line in calls.dedent(shown):
+    for line in calls.dedent(lines):
         print(line.rstrip()[:width])
 
 
-def show_summary(path, decoded, aux):
+def show_summary(path, decoded, aux, end):
     print(f"\n{decoded.calls} calls, all of them in {paths.shown(path)}")
+    print(f"the command           {end}")
     print(f"bytes of trace        {aux.trace_bytes}")
     about = f" (rounded down to {decoded.period})" if decoded.period > 1 else ""
     print(f"instructions decoded  {decoded.instructions}{about}")
@@ -179,39 +229,61 @@ def show_summary(path, decoded, aux):
     print(f"data lost             {aux.lost() + aux.gaps}")
 
 
+def problem(decoded, aux):
+    """What is wrong with the trace, and the remedy; None if it is whole."""
+    if aux.lost():
+        return f"{aux.lost()} records of lost or truncated trace", "trace a shorter command"
+    if aux.gaps:
+        return (f"{aux.gaps} times the trace was written over before it was read",
+                "trace a shorter command")
+    if decoded.errors:
+        return (f"{decoded.errors} errors in decoding the trace",
+                f"the first one: {decoded.first_error}")
+    if not decoded.instructions or not decoded.branches:
+        return "the trace is empty", f"see {paths.log_file('record')}"
+    return None
+
+
+def verdict(decoded, aux):
+    """The first line that a person reads."""
+    wrong = problem(decoded, aux)
+    if wrong:
+        return f"The trace is not complete: {wrong[0]}; {wrong[1]}."
+    return "The trace is complete: nothing was lost, and all of it is decoded."
+
+
 def check(decoded, aux):
     """A trace with holes is a failure, however nice it looks."""
-    if decoded.errors:
-        raise LabError(f"{decoded.errors} errors in decoding the trace",
-                       f"the first one: {decoded.first_error}")
-    if aux.lost():
-        raise LabError(f"{aux.lost()} records of lost or truncated trace",
-                       "trace a shorter command")
-    if aux.gaps:
-        raise LabError(f"{aux.gaps} times the trace was written over before it was read",
-                       "trace a shorter command")
-    if not decoded.instructions or not decoded.branches:
-        raise LabError("the trace is empty", f"see {paths.log_file('record')}")
+    if wrong := problem(decoded, aux):
+        raise LabError(*wrong)
 
 
 def run(command_line, kernel, machine_args):
-    """All of it; the steps' lines go to standard error, the trace to output."""
+    """
+    All of it; the steps' lines go to standard error, the trace to output. The result is the
+    command's own exit status.
+    """
     build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
     command = command_of(command_line)
+    if command[:2] == [SHELL, "-c"] and command[2] == command_line:
+        ui.say(f"lab: a shell runs the command, and is traced with it: {shlex.join(command)}")
     directory = paths.in_build("run", "trace")
     calls_file = paths.in_build("run", "calls.txt")
     paths.log_file("decode").unlink(missing_ok=True)
     decoded = Decoded()
     label = shlex.join([paths.shown(command[0]), *command[1:]])
     with ui.step(f"Tracing {label[:36]}") as step:
-        record(command, directory, paths.log_file("record"), machine_args)
+        end = record(command, directory, paths.log_file("record"), machine_args)
         aux = perfdata.summarize(directory / "perf.data")
         step.note = f"{aux.trace_bytes / 1024:.0f} KiB of trace"
     with ui.step("Decoding") as step:
         first = write_calls(directory, calls_file, decoded)
         count(directory, decoded, aux.trace_bytes, step.progress)
-    print()
-    show_calls(calls_file, first)
-    show_summary(calls_file, decoded, aux)
+    print(f"\n{verdict(decoded, aux)}\n")
+    if end.status:
+        show_last_calls(calls_file, end)
+    else:
+        show_calls(calls_file, first)
+    show_summary(calls_file, decoded, aux, end)
     check(decoded, aux)
-    return 0
+    return end.status
