@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES 4096
+#define PAGE_BYTES	4096
+/* Calls, at most */
+#define MOST		4096
 
-void span(long loops, char *fresh);
+/* Nothing but span() touches it. */
+static char fresh[MOST][PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
+
+void span(long loops, char *page);
 
 asm(".text\n"
     ".globl span, span_begin, span_top, span_loop, span_call, span_back, span_touch, span_end\n"
@@ -31,24 +36,23 @@ asm(".text\n"
     "span_return: ret\n"
     ".size span_leaf, . - span_leaf\n");
 
-static int work(int n)
+static long work(long depth)
 {
-	return n < 2 ? n : work(n - 1) + work(n - 2);
+	return depth ? work(depth - 1) + depth : depth;
 }
 
 int main(int argc, char **argv)
 {
-	int count = argc > 1 ? atoi(argv[1]) : 0, sum = 0;
-	char *fresh = mmap(NULL, (count + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long sum = 0, calls = atol(argv[argc - 1]);
 
-	if (fresh == MAP_FAILED)
-		return 1;
-	madvise(fresh, (count + 1) * PAGE_BYTES, MADV_NOHUGEPAGE);
-	for (int i = 1; i <= count; i++) {
-		sum += work(8);
-		span(i, fresh + i * PAGE_BYTES);
+	if (calls < 1 || calls > MOST)
+		return 2;
+	/* A kernel without huge pages refuses it, and needs it not. */
+	madvise(fresh, sizeof(fresh), MADV_NOHUGEPAGE);
+	for (long i = 1; i <= calls; i++) {
+		sum += work(30);
+		span(i, fresh[i - 1]);
 	}
-	printf("%d\n", sum);
+	printf("%ld\n", sum);
 	return 0;
 }
