@@ -24,6 +24,8 @@ import paths
 import perfdata
 import proc
 import runner
+import timelinefilter
+import tracepage
 import ui
 from errors import LabError
 
@@ -258,6 +260,20 @@ def check(decoded, aux):
         raise LabError(*wrong)
 
 
+def draw(directory, label, decoded, aux, end):
+    """The page that shows all of it in a browser; its path, and what is in it."""
+    page, events = paths.in_build("run", "trace.html"), directory / "timeline.json"
+    page.unlink(missing_ok=True)
+    timelinefilter.write(directory / "perf.data", directory / "buildid", events)
+    about = tracepage.About(label, str(end), verdict(decoded, aux), not problem(decoded, aux),
+                            aux.trace_bytes, str(decoded.instructions))
+    facts = tracepage.write(page, events, about)
+    if facts.left_out:
+        ui.say(f"lab: {paths.shown(page)} leaves out {facts.left_out} short calls; "
+               f"{paths.shown(events)} has them all")
+    return page
+
+
 def run(command_line, kernel, machine_args):
     """
     All of it; the steps' lines go to standard error, the trace to output. The result is the
@@ -279,11 +295,22 @@ def run(command_line, kernel, machine_args):
     with ui.step("Decoding") as step:
         first = write_calls(directory, calls_file, decoded)
         count(directory, decoded, aux.trace_bytes, step.progress)
+    page, trouble = None, None
+    with ui.step("Drawing"):
+        try:
+            page = draw(directory, label, decoded, aux, end)
+        except LabError as error:
+            # The calls are there all the same.
+            trouble = error
     print(f"\n{verdict(decoded, aux)}\n")
     if end.status:
         show_last_calls(calls_file, end)
     else:
         show_calls(calls_file, first)
     show_summary(calls_file, decoded, aux, end)
+    if page:
+        print(f"to look at            {paths.shown(page)}, in a browser")
     check(decoded, aux)
+    if trouble:
+        raise trouble
     return end.status
