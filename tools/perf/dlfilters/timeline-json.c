@@ -152,7 +152,7 @@ void tl_json_other(void)
 	tl_json_commit(tl_put(tl_json_reserve(), "\n],\n\"otherData\":{"));
 }
 
-/* perf's own output goes to standard error then, so that it is in nobody's way. */
+/* perf's own output goes to standard error then, so that it does not mix with the file. */
 static int take_stdout(void)
 {
 	int fd;
