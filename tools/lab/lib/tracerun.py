@@ -118,10 +118,12 @@ def ending(data, status, log):
     How the command ended. perf, and so the guest, ends as the command does; if there is no whole
     recording, perf or the guest has failed, whatever the command did.
     """
-    if not perfdata.is_complete(data):
+    text = Path(log).read_text(errors="replace")
+    # The lab shows the console where the guest has failed, or its kernel has complained.
+    if not perfdata.is_complete(data) or "\nlab: console of the guest" in f"\n{text}":
         raise LabError(f"the traced run failed (status {status}, '{reason(log)}')",
                        f"see {log}", log=log)
-    killed = KILLED.search(Path(log).read_text(errors="replace"))
+    killed = KILLED.search(text)
     return Ending(status, killed[1] if killed else "")
 
 
