@@ -2,10 +2,10 @@
 /* nothing.c - a filter of perf script that leaves out every sample: what decoding alone takes. */
 #include <perf/perf_dlfilter.h>
 
-int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+int filter_event_early(void *state, const struct perf_dlfilter_sample *left_out, void *perf)
 {
-	(void)data;
-	(void)sample;
-	(void)ctx;
+	(void)state;
+	(void)left_out;
+	(void)perf;
 	return 1;
 }
