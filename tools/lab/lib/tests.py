@@ -18,7 +18,7 @@ import re
 import subprocess
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -287,8 +287,13 @@ class Run:
         """Run tests, as many at a time as is said; all of them end with us."""
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                for ended in as_completed([pool.submit(self.one, file) for file in files]):
-                    ended.result()
+                left = {pool.submit(self.one, file) for file in files}
+                while left:
+                    # Only this thread acts on a signal, but the kernel may give it to another one,
+                    # and then nothing wakes this one but its own clock.
+                    ended, left = wait(left, timeout=1, return_when=FIRST_COMPLETED)
+                    for one in ended:
+                        one.result()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 self.children.end()
