@@ -111,6 +111,13 @@ def attrs(path):
     return [section[start:start + entry - ID_SECTION] for start in range(0, size, entry)]
 
 
+def auxtraces(path):
+    """The size of each piece of AUX area data, as perf has read them one by one."""
+    with _opened(path) as data:
+        return [AUXTRACE_BODY.unpack_from(body)[0] for kind, body in _records(data)
+                if kind == RECORD_AUXTRACE]
+
+
 def pad(path, parts):
     """Overwrite parts of the trace by PAD packets; a part is (area, position in it, bytes)."""
     with _opened(path, "r+b") as data:
