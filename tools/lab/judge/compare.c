@@ -15,7 +15,8 @@
  * each stream is one of the newest data.
  *
  * What this cannot tell: whether TraceEn was set when it should have been. --visits does, where
- * the program says how often it came by an address.
+ * the program says how often it came by an address; and --between, where it was to be set between
+ * two addresses and the oracle has written down all that the program did.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -37,6 +38,9 @@ struct options {
 	/* an address, and how often it must have been come by */
 	bool has_visits;
 	uint64_t visit, visits;
+	/* only what was executed between two addresses was to be traced */
+	bool between;
+	uint64_t begin, end;
 };
 
 struct totals {
@@ -60,6 +64,8 @@ static const char usage_text[] =
 	"  --thread          the trace is that of a thread, alone, on whatever CPU it ran\n"
 	"  --losses          what was lost, and told to be, may be missing\n"
 	"  --snapshots       so may be what no snapshot holds\n"
+	"  --between B-E     what ran from the instruction at B to before that at E, each time, must\n"
+	"                    be the trace (oracle.so,user=, which does not ask what is traced)\n"
 	"  --visits IP=N     the instruction at IP must be there N times; with losses, at most\n"
 	"  --log-only        only read the log, and fail where it cannot be explained\n"
 	"  --map SYSTEM_MAP  print kernel addresses with symbol names\n";
@@ -70,15 +76,29 @@ static void parse_number(const char *option, const char *text, uint64_t *value)
 		die("--%s: '%s' is not a number", option, text);
 }
 
+/* Two numbers with a sign between them. */
+static bool parse_pair(const char *text, char sign, uint64_t *first, uint64_t *second)
+{
+	const char *at = strchr(text, sign);
+	char *head = xasprintf("%.*s", at ? (int)(at - text) : 0, text);
+	bool good = at && parse_u64(head, first) && parse_u64(at + 1, second);
+
+	free(head);
+	return good;
+}
+
 static void parse_visits(const char *text, struct options *opt)
 {
-	const char *equal = strchr(text, '=');
-	char *ip = xasprintf("%.*s", equal ? (int)(equal - text) : 0, text);
-
-	if (!equal || !parse_u64(ip, &opt->visit) || !parse_u64(equal + 1, &opt->visits))
+	if (!parse_pair(text, '=', &opt->visit, &opt->visits))
 		die("--visits: '%s' is not ADDRESS=NUMBER", text);
 	opt->has_visits = true;
-	free(ip);
+}
+
+static void parse_between(const char *text, struct options *opt)
+{
+	if (!parse_pair(text, '-', &opt->begin, &opt->end) || opt->begin == opt->end)
+		die("--between: '%s' is not ADDRESS-ADDRESS", text);
+	opt->between = true;
 }
 
 static void parse_options(int argc, char **argv, struct options *opt)
@@ -91,6 +111,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		{ "thread", no_argument, NULL, 't' },
 		{ "losses", no_argument, NULL, 'x' },
 		{ "snapshots", no_argument, NULL, 'n' },
+		{ "between", required_argument, NULL, 'b' },
 		{ "visits", required_argument, NULL, 'v' },
 		{ "log-only", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
@@ -109,6 +130,7 @@ static void parse_options(int argc, char **argv, struct options *opt)
 		case 't': opt->thread = true; break;
 		case 'x': opt->losses = true; break;
 		case 'n': opt->snapshots = true; break;
+		case 'b': parse_between(optarg, opt); break;
 		case 'v': parse_visits(optarg, opt); break;
 		case 'l': log_only = true; break;
 		case 's': opt->map = optarg; break;
@@ -209,6 +231,9 @@ static bool compare_source(const struct options *opt, const char *what, struct s
 	bool ok = true;
 	unsigned int i;
 
+	src->between = opt->between;
+	src->begin = opt->begin;
+	src->end = opt->end;
 	if (!opt->insns)
 		read_log(src, found);
 	else if (opt->losses || opt->snapshots)

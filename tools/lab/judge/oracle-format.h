@@ -19,7 +19,8 @@
  *
  * Blocks are only logged while the CPU's RTIT_CTL.TraceEn is set; MSR records always. Where the
  * oracle is asked for branch trace store, a write of DEBUGCTL is logged as one of RTIT_CTL that
- * traces all, or nothing.
+ * traces all, or nothing. Where it is asked for a range of user code, each log begins with one
+ * that traces all of user code, no other is logged, and blocks are those of the range.
  */
 #ifndef JUDGE_ORACLE_FORMAT_H
 #define JUDGE_ORACLE_FORMAT_H

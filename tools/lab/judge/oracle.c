@@ -2,9 +2,11 @@
 /*
  * oracle.c - TCG plugin that writes down which instructions each vCPU executes while it is traced.
  *
- * Usage: -plugin oracle.so,out=DIR,map=SYSTEM_MAP[,bts=on]
+ * Usage: -plugin oracle.so,out=DIR,map=SYSTEM_MAP[,bts=on][,user=FIRST-LAST]
  *
- * Traced is what Intel PT traces; with bts=on, what branch trace store records.
+ * Traced is what Intel PT traces; with bts=on, what branch trace store records. With user=, the
+ * oracle does not ask: it writes down all user code at these addresses, and nothing else. They
+ * must be of one process that stays on its CPU.
  *
  * The cost is one call for a block while traced, one inline test for a block otherwise, and one
  * inline store for an instruction: the index of the instruction now executing, which tells
@@ -65,6 +67,8 @@ struct wrmsr_site {
 struct vcpu {
 	uint64_t index;
 	uint64_t tracing;
+	/* with user=: the block before is in the log, and how it ended is not yet */
+	uint64_t open;
 	struct block *current;
 	uint32_t *log;
 	uint32_t used;
@@ -80,6 +84,8 @@ struct stub_range {
 static struct qemu_plugin_scoreboard *vcpus;
 static const char *out_dir;
 static bool by_bts;
+/* with user= */
+static uint64_t user_first, user_last;
 static GHashTable *entries;
 static struct stub_range stubs[4];
 static unsigned int nr_stubs;
@@ -263,20 +269,51 @@ static bool find_return(struct vcpu *v, enum oracle_entry_class *entry, uint64_t
 	return true;
 }
 
-static void on_entry(unsigned int vcpu_index, void *arg)
+static void put_entry(struct vcpu *v, enum oracle_entry_class entry)
 {
-	struct vcpu *v = get_vcpu(vcpu_index);
-	struct block *block = arg;
-	enum oracle_entry_class entry = block->entry;
 	uint64_t rip;
 
-	if (v->current && find_return(v, &entry, &rip)) {
-		close_current(v);
-		put(v, ORACLE_ENTRY | entry);
-		put64(v, rip);
-		v->current = NULL;
-	}
+	if (!v->current || !find_return(v, &entry, &rip))
+		return;
+	close_current(v);
+	put(v, ORACLE_ENTRY | entry);
+	put64(v, rip);
+	v->current = NULL;
+}
+
+static void on_entry(unsigned int vcpu_index, void *arg)
+{
+	struct block *block = arg;
+
+	put_entry(get_vcpu(vcpu_index), block->entry);
 	on_block(vcpu_index, arg);
+}
+
+/* With user=: a block of the range. */
+static void on_inside(unsigned int vcpu_index, void *arg)
+{
+	on_user_block(vcpu_index, arg);
+	get_vcpu(vcpu_index)->open = 1;
+}
+
+/* With user=: the first block behind one of the range that is not in it. */
+static void on_outside(unsigned int vcpu_index, void *arg)
+{
+	struct vcpu *v = get_vcpu(vcpu_index);
+
+	(void)arg;
+	close_current(v);
+	v->current = NULL;
+	v->open = 0;
+}
+
+/* The same where it is an entry of the kernel. */
+static void on_outside_entry(unsigned int vcpu_index, void *arg)
+{
+	struct block *block = arg;
+
+	put_entry(get_vcpu(vcpu_index), block->entry);
+	on_outside(vcpu_index, arg);
 }
 
 /* Branch trace store as a trace of everything, whatever it records; false: no matter of its. */
@@ -419,17 +456,10 @@ static void watch(struct qemu_plugin_insn *insn, struct block *block, uint32_t i
 			site);
 }
 
-static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void watch_block(struct qemu_plugin_tb *tb, struct block *block, bool entry)
 {
-	size_t nr = qemu_plugin_tb_n_insns(tb), i;
-	qemu_plugin_u64 index = qemu_plugin_scoreboard_u64_in_struct(vcpus, struct vcpu, index);
 	qemu_plugin_u64 on = qemu_plugin_scoreboard_u64_in_struct(vcpus, struct vcpu, tracing);
-	/* Blocks live as long as QEMU: other vCPUs may still log one that was retranslated. */
-	struct block *block = g_malloc0(sizeof(*block) + nr * sizeof(block->insns[0]));
-	bool entry = is_entry(qemu_plugin_tb_vaddr(tb), &block->entry);
 
-	(void)id;
-	block->head.nr_insns = nr;
 	if (entry)
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_entry, QEMU_PLUGIN_CB_R_REGS,
 							  QEMU_PLUGIN_COND_NE, on, 0, block);
@@ -440,6 +470,36 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_user_block,
 							  QEMU_PLUGIN_CB_R_REGS,
 							  QEMU_PLUGIN_COND_NE, on, 0, block);
+}
+
+/* With user= */
+static void watch_range(struct qemu_plugin_tb *tb, struct block *block, bool entry)
+{
+	qemu_plugin_u64 open = qemu_plugin_scoreboard_u64_in_struct(vcpus, struct vcpu, open);
+	uint64_t addr = qemu_plugin_tb_vaddr(tb);
+
+	if (addr >= user_first && addr <= user_last)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_inside, QEMU_PLUGIN_CB_R_REGS, block);
+	else
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, entry ? on_outside_entry : on_outside,
+							  QEMU_PLUGIN_CB_R_REGS,
+							  QEMU_PLUGIN_COND_NE, open, 0, block);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb), i;
+	qemu_plugin_u64 index = qemu_plugin_scoreboard_u64_in_struct(vcpus, struct vcpu, index);
+	/* Blocks live as long as QEMU: other vCPUs may still log one that was retranslated. */
+	struct block *block = g_malloc0(sizeof(*block) + nr * sizeof(block->insns[0]));
+	bool entry = is_entry(qemu_plugin_tb_vaddr(tb), &block->entry);
+
+	(void)id;
+	block->head.nr_insns = nr;
+	if (user_last)
+		watch_range(tb, block, entry);
+	else
+		watch_block(tb, block, entry);
 	for (i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint8_t bytes[MAX_INSN_BYTES] = { 0 }, reg = 0;
@@ -451,9 +511,19 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		special = classify(bytes, MIN(len, sizeof(bytes)), &block->insns[i], &reg);
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
 			insn, QEMU_PLUGIN_INLINE_STORE_U64, index, i);
-		if (special != PLAIN)
+		if (special != PLAIN && !user_last)
 			watch(insn, block, i, special, reg);
 	}
+}
+
+/* With user=: the write of RTIT_CTL that the reader expects before anything was traced. */
+static void put_always_on(struct vcpu *v)
+{
+	put(v, ORACLE_MSR | ORACLE_ARG_MASK);
+	put(v, MSR_RTIT_CTL);
+	put64(v, atomic_fetch_add(&sequence, 1));
+	put64(v, RTIT_CTL_TRACEEN | RTIT_CTL_USR | RTIT_CTL_BRANCHEN);
+	put(v, ORACLE_ARG_MASK);
 }
 
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
@@ -481,6 +551,8 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
 	if (v->fd < 0 || write(v->fd, ORACLE_CPU_MAGIC, 8) != 8)
 		fail("cannot create", path);
 	g_free(path);
+	if (user_last)
+		put_always_on(v);
 }
 
 static void on_exit_all(qemu_plugin_id_t id, void *arg)
@@ -555,6 +627,18 @@ static bool open_blocks(void)
 	return blocks_file;
 }
 
+static bool read_range(const char *arg)
+{
+	unsigned long long first, last;
+	int end = 0;
+
+	if (sscanf(arg, "user=%llx-%llx%n", &first, &last, &end) != 2 || arg[end])
+		return false;
+	user_first = first;
+	user_last = last;
+	return first < last && !(last >> 63);
+}
+
 QEMU_PLUGIN_EXPORT
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
@@ -568,9 +652,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 			map = argv[i] + 4;
 		} else if (!strcmp(argv[i], "bts=on")) {
 			by_bts = true;
-		} else {
+		} else if (!read_range(argv[i])) {
 			fprintf(stderr, "oracle: unknown argument '%s'; it takes out=DIR, "
-				"map=SYSTEM_MAP and bts=on\n", argv[i]);
+				"map=SYSTEM_MAP, bts=on and user=FIRST-LAST (addresses of user "
+				"code)\n", argv[i]);
 			return -1;
 		}
 	}

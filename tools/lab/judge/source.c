@@ -19,6 +19,7 @@ static void step(struct source *src, unsigned int i)
 void source_init(struct source *src)
 {
 	src->nr = 0;
+	src->between = src->inside = false;
 }
 
 bool source_add(struct source *src, const struct blocks *blocks, const char *dir,
@@ -36,7 +37,7 @@ void source_close(struct source *src)
 		executed_close(&src->cpus[--src->nr]);
 }
 
-bool source_next(struct source *src, struct executed_insn *insn)
+static bool next_of_all(struct source *src, struct executed_insn *insn)
 {
 	unsigned int i, best = src->nr;
 
@@ -49,4 +50,19 @@ bool source_next(struct source *src, struct executed_insn *insn)
 	*insn = src->ahead[best];
 	step(src, best);
 	return true;
+}
+
+bool source_next(struct source *src, struct executed_insn *insn)
+{
+	while (next_of_all(src, insn)) {
+		if (!src->between)
+			return true;
+		if (insn->ip == src->begin)
+			src->inside = true;
+		else if (insn->ip == src->end)
+			src->inside = false;
+		if (src->inside)
+			return true;
+	}
+	return false;
 }

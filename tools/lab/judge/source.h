@@ -12,6 +12,12 @@ struct source {
 	struct executed_insn ahead[MAX_CPUS];
 	bool have[MAX_CPUS];
 	unsigned int nr;
+	/*
+	 * If "between" is set, only what comes after "begin" is come by, including it, and before
+	 * "end" is.
+	 */
+	bool between, inside;
+	uint64_t begin, end;
 };
 
 void source_init(struct source *src);
@@ -19,7 +25,7 @@ void source_init(struct source *src);
 bool source_add(struct source *src, const struct blocks *blocks, const char *dir,
 		unsigned int cpu);
 void source_close(struct source *src);
-/* The next instruction that retired while it was traced; false at the end. */
+/* The next instruction that retired while it was traced, or between; false at the end. */
 bool source_next(struct source *src, struct executed_insn *insn);
 
 #endif
