@@ -40,6 +40,7 @@ LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
 # offset and size
 ID_SECTION = 16
+ID_SECTION_BODY = struct.Struct("<QQ")
 # id of an event, its area, CPU, thread
 ID_INDEX_ENTRY = struct.Struct("<QQQQ")
 # size, offset, reference, idx
@@ -116,6 +117,28 @@ def auxtraces(path):
     with _opened(path) as data:
         return [AUXTRACE_BODY.unpack_from(body)[0] for kind, body in _records(data)
                 if kind == RECORD_AUXTRACE]
+
+
+def attrs_by_event(path):
+    """{event's identifier: its attr}"""
+    found = {}
+    with _opened(path) as data:
+        data.seek(len(MAGIC))
+        _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
+        for start in range(position, position + size, entry):
+            data.seek(start)
+            attr = data.read(entry - ID_SECTION)
+            where, length = ID_SECTION_BODY.unpack(data.read(ID_SECTION))
+            data.seek(where)
+            ids = data.read(length)
+            found.update({one[0]: attr for one in ONE_U64.iter_unpack(ids)})
+    return found
+
+
+def records(path):
+    """(type, body) of each record."""
+    with _opened(path) as data:
+        yield from _records(data)
 
 
 def pad(path, parts):
