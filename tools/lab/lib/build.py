@@ -105,6 +105,13 @@ def patches(sender):
     part("series", "Writing the patches", series.write, sender)
 
 
+def perf_only():
+    """What it takes to decode a recording of another machine."""
+    prepare()
+    part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
+    part(paths.perf().parent.name, "Building perf", perftool.build, paths.SERIES)
+
+
 def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
     """
     What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.

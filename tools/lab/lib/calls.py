@@ -9,12 +9,18 @@ addresses: a return ends the innermost call whose next instruction it goes to.
 import re
 from pathlib import Path
 
-FIELDS = "comm,tid,time,flags,ip,addr,sym,dso"
-# comm tid time: kind (interrupt flag) ip name (object) => address name (object)
+FIELDS = "comm,tid,time,event,flags,ip,addr,sym,dso"
+# comm tid time: event: kind (interrupt flag) ip name (object) => address name (object)
 BRANCH = re.compile(
-    r"^\s*(?P<comm>.*?)\s+(?P<tid>\d+)\s+(?P<time>\d+\.\d+):\s+(?P<kind>call|return)\s+"
+    r"^\s*(?P<comm>.*?)\s+(?P<tid>\d+)\s+(?P<time>\d+\.\d+):\s+(?:branches\S*:\s+)?"
+    r"(?P<kind>call|return)\s+"
     r"(?:\(\w*\)\s+)?(?P<ip>[0-9a-f]+) (?P<caller>.*?) \((?P<from>.*?)\s*\)"
     r" =>\s+(?P<addr>[0-9a-f]+) (?P<callee>.*?) \((?P<dso>.*?)\s*\)$")
+# The probe of perf calltrace on the function that a trace begins with: comm tid time: event: ...
+# address name (object). The branch that entered it may not be in the trace.
+ENTRY = re.compile(
+    r"^\s*(?P<comm>.*?)\s+(?P<tid>\d+)\s+(?P<time>\d+\.\d+):\s+calltrace_\d+:from\w*:\s+"
+    r"(?:0\s+)?(?P<addr>[0-9a-f]+) (?P<callee>.*?) \((?P<dso>.*?)\s*\)$")
 LONGEST_INSTRUCTION = 15
 UNKNOWN = "[unknown]"
 
@@ -25,6 +31,8 @@ class Stack:
     def __init__(self, comm):
         self.comm = comm
         self.frames = []
+        # the function that the branch before has called
+        self.called = ""
 
     def call(self, address, caller, callee):
         """Enter a function; the result is the depth of its call."""
@@ -43,12 +51,15 @@ class Stack:
         else:
             self.frames[-1] = (self.frames[-1][0], caller)
 
-    def ret(self, target):
+    def ret(self, target, callee=""):
         """Leave the innermost call that target follows; none if unseen."""
         for index in range(len(self.frames) - 1, -1, -1):
             if 0 < target - self.frames[index][0] <= LONGEST_INSTRUCTION:
                 del self.frames[index:]
                 return
+        # The function that the trace began with was called from where no trace is.
+        if self.frames and self.frames[0] == (0, callee):
+            self.frames = []
 
 
 def symbol(name, address):
@@ -66,17 +77,25 @@ class Writer:
         self.stacks, self.found = {}, {}
 
     def line(self, text):
-        match = BRANCH.match(text)
+        match = BRANCH.match(text) or ENTRY.match(text)
         if not match:
             return
         stack = self.stacks.get(match["tid"])
         if not stack or stack.comm != match["comm"]:
             # After exec() nothing of the old program returns.
             stack = self.stacks[match["tid"]] = Stack(match["comm"])
-        if match["kind"] == "return":
-            stack.ret(int(match["addr"], 16))
-            return
         callee = symbol(match["callee"], int(match["addr"], 16))
+        if match.re is ENTRY:
+            if stack.called != callee:
+                stack.frames = []
+                self._write(match, stack.call(0, "", callee), callee)
+            stack.called = ""
+            return
+        if match["kind"] == "return":
+            stack.called = ""
+            stack.ret(int(match["addr"], 16), match["caller"].partition("@@")[0])
+            return
+        stack.called = callee
         caller = match["caller"].partition("@@")[0]
         self._write(match, stack.call(int(match["ip"], 16), caller, callee), callee)
 

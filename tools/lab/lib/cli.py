@@ -21,6 +21,7 @@ import runner
 import series
 import terminal
 import tests
+import tracerecord
 import tracerun
 from errors import LabError
 
@@ -249,7 +250,39 @@ def verb_bench(options):
 
 
 def verb_trace(options):
-    return tracerun.run(options.command_line, options.kernel, record_options(options))
+    part = tracerecord.Part(options.begin, options.end, options.last, options.with_kernel,
+                            options.attach, options.limit)
+    if options.data:
+        if options.command_line or options.out or part != tracerecord.Part():
+            raise LabError("--data is a recording that is there, and the other options make one",
+                           "use either")
+        return tracerun.run_data(options.data)
+    if part.limit and not part.attach:
+        raise LabError("--for needs --attach", "a command that is traced has its own end")
+    return tracerun.run(options.command_line, options.kernel, record_options(options), part,
+                        options.out)
+
+
+def add_trace_options(parser):
+    """What of the command is traced, as of perf calltrace; --kernel is the machine's."""
+    parser.add_argument("--cmd", dest="command_line", default="", metavar="'COMMAND ARG...'")
+    parser.add_argument("--from", dest="begin", default="", metavar="[OBJECT:]FUNCTION",
+                        help="trace only from its entry on, until it returns")
+    parser.add_argument("--to", dest="end", default="", metavar="[OBJECT:]FUNCTION",
+                        help="with --from: until this one is entered")
+    parser.add_argument("--last", nargs="?", const=tracerecord.LAST, default="", metavar="SIZE",
+                        help="keep only the end of the trace (%(const)s for each CPU)")
+    parser.add_argument("--with-kernel", action="store_true", help="trace the kernel too")
+    parser.add_argument("--attach", nargs="?", type=positive(float, "--attach"), const=1.0,
+                        default=0, metavar="SECONDS",
+                        help="let the command run so long (%(const)s), then attach to it")
+    parser.add_argument("--for", dest="limit", type=positive(int, "--for"), default=0,
+                        metavar="SECONDS", help="with --attach: for so long, then end the command")
+    parser.add_argument("--out", default="", metavar="DIR",
+                        help="a new directory for all that decoding elsewhere needs")
+    parser.add_argument("--data", default="", metavar="DIR|FILE",
+                        help="show a recording that was made elsewhere, for example by "
+                             "perf calltrace --out DIR")
 
 
 def record_options(options):
@@ -300,7 +333,7 @@ def add_guest_verbs(verbs):
     for one in (run, shell, gdb, trace):
         add_machine_options(one)
     run.add_argument("--gdb-socket", default="", help=argparse.SUPPRESS)
-    trace.add_argument("--cmd", dest="command_line", default="", metavar="'COMMAND ARG...'")
+    add_trace_options(trace)
     for name, one in (("run", run), ("gdb", gdb)):
         dashes = "-- COMMAND [ARG...]"
         one.usage = f"lab {name} [OPTIONS] " + (dashes if one is run else f"[{dashes}]")

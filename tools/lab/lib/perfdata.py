@@ -101,6 +101,12 @@ def is_complete(path):
         return False
 
 
+def records(path):
+    """(type, body) of each record."""
+    with _opened(path) as data:
+        yield from _records(data)
+
+
 def attrs(path):
     """attr of each event, as its bytes are in the file."""
     with _opened(path) as data:

@@ -26,7 +26,8 @@ def build():
 def write(data, buildids, target):
     """Decode a recording into a timeline, a file of Chrome trace events."""
     target.unlink(missing_ok=True)
-    proc.run([paths.perf(), "--buildid-dir", buildids, "script", "-i", data, "--itrace=cre",
+    kept = ["--buildid-dir", buildids] if buildids else []
+    proc.run([paths.perf(), *kept, "script", "-f", "-i", data, "--itrace=cre",
               "--dlfilter", build(), "--dlarg", target, "--dlarg", f"data={data}"],
              paths.log_file("timeline"), env={"PERF_CONFIG": "/dev/null"},
              failed="cannot make a timeline of the trace")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'make run': a program traced in the guest, decoded, and shown as calls.
 
-The recording is made in the guest by perf, on the kernel that --kernel names:
-with the series' driver of PT unless another is asked for. It is decoded here by
-the same perf, because the guest's programs are the host's files and decoding is
-many times faster without emulation.
+The recording is made in the guest, see tracerecord.py, on the kernel that --kernel names: with the
+series' driver of PT unless another is asked for. It is decoded here, because the guest's programs
+are the host's files and decoding is many times faster without emulation. A recording that was made
+elsewhere is decoded and shown in the same way.
 """
 
 import itertools
@@ -14,17 +14,17 @@ import shutil
 import subprocess
 from collections import deque
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import build
 import calls
-import guest
+import origin
 import paths
 import perfdata
 import proc
-import runner
 import timelinefilter
+import tracerecord
 import tracepage
 import ui
 from errors import LabError
@@ -33,17 +33,18 @@ FIRST_LINES = 40
 # The trace is shown from the first of these on that it has: what the dynamic
 # linker does before is the same for every program.
 LANDMARKS = ("main", "__libc_start_call_main", "__libc_start_main")
-RECORD_LIMIT = 600
 EXACT_BYTES = 256 << 10
 PERIOD = 1000
 BLOCK = 1 << 20
 ERROR = b"instruction trace error"
 DEMO = "demo"
+REMEDY = "trace less (a shorter command, --from) or only the end (--last)"
 # What a shell does with a command, and a command does not do by itself.
 SHELL_WORK = re.compile(r"[|&;<>()]")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 SHELL = "/bin/sh"
-KILLED = re.compile(rf"^lab: {runner.KILLED}(\w+)", re.MULTILINE)
+# Where the kernel puts copies of what is below probes, of which perf has no code
+COPIES = re.compile(rb" ip 0x7fffffffe[0-9a-f]{3} code 5:")
 
 
 @dataclass
@@ -88,58 +89,25 @@ def command_of(text):
 
 
 @dataclass
-class Ending:
-    """How the traced command ended: its status, as a shell has it, and a signal's name or ''."""
+class Recording:
+    """What is decoded: the file, where its programs are kept, and what is known of how it was made."""
 
-    status: int = 0
-    signal: str = ""
+    data: Path
+    buildids: Path
+    label: str
+    end: object = None
+    part: tracerecord.Part = field(default_factory=tracerecord.Part)
 
-    def __str__(self):
-        return f"was killed by {self.signal}" if self.signal else f"exited with {self.status}"
-
-
-def record(command, directory, log, options):
-    """Run perf record in a guest; the recording lands in the directory."""
-    guest.remove(directory)
-    directory.mkdir(parents=True)
-    argv = [str(paths.LAB_DIR / "lab"), "run", "--timeout", str(RECORD_LIMIT),
-            "--share", str(directory), "--console", str(directory / "console.log")]
-    argv += options
-    argv += ["--", str(paths.perf()), "--buildid-dir", str(directory / "buildid"),
-             "record", "-m", ",32M", "-e", "intel_pt//u",
-             "-o", str(directory / "perf.data"), "--", *command]
-    with open(log, "wb") as out:
-        status = subprocess.call(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-    return ending(directory / "perf.data", status, log)
-
-
-def ending(data, status, log):
-    """
-    How the command ended. perf, and so the guest, ends as the command does; if there is no whole
-    recording, perf or the guest has failed, whatever the command did.
-    """
-    text = Path(log).read_text(errors="replace")
-    # The lab shows the console where the guest has failed, or its kernel has complained.
-    if not perfdata.is_complete(data) or "\nlab: console of the guest" in f"\n{text}":
-        raise LabError(f"the traced run failed (status {status}, '{reason(log)}')",
-                       f"see {log}", log=log)
-    killed = KILLED.search(text)
-    return Ending(status, killed[1] if killed else "")
-
-
-def reason(log):
-    """What the log of a failed run says first of lab, or last of perf."""
-    lines = [line.strip() for line in Path(log).read_text(errors="replace").splitlines()]
-    own = [line.removeprefix("lab: ") for line in lines if line.startswith("lab: ")]
-    said = [line for line in lines if line and not line.startswith("|")]
-    return own[0] if own else said[-1] if said else "no message"
+    def perf(self, command, *args):
+        """perf on it; a recording of another user may be decoded."""
+        kept = ["--buildid-dir", str(self.buildids)] if self.buildids else []
+        return [str(paths.perf()), *kept, command, "-f", "-i", str(self.data), *args]
 
 
 @contextmanager
-def perf_script(directory, args):
+def perf_script(recording, args):
     """The output of perf script on a recording, as a file."""
-    argv = [str(paths.perf()), "--buildid-dir", str(directory / "buildid"), "script",
-            "-i", str(directory / "perf.data"), "--ns", *args]
+    argv = recording.perf("script", "--ns", *args)
     with open(paths.log_file("decode"), "ab") as log:
         log.write(f"$ {shlex.join(argv)}\n".encode())
         log.flush()
@@ -161,7 +129,7 @@ def blocks(file):
         yield rest
 
 
-def count(directory, decoded, trace_bytes, progress):
+def count(recording, decoded, trace_bytes, progress):
     """Instructions, branches and errors.
 
     Each instruction of a small trace is one sample of perf script. A large
@@ -171,7 +139,7 @@ def count(directory, decoded, trace_bytes, progress):
     decoded.period = 1 if trace_bytes <= EXACT_BYTES else PERIOD
     samples = 0
     args = [f"--itrace=i{decoded.period}ibe", "-F", "event"]
-    with perf_script(directory, args) as output:
+    with perf_script(recording, args) as output:
         for lines in blocks(output):
             samples += lines.count(b"instructions:")
             decoded.branches += lines.count(b"branches:")
@@ -183,20 +151,25 @@ def count(directory, decoded, trace_bytes, progress):
 
 def note_errors(decoded, lines):
     found = [line.decode(errors="replace").strip() for line in lines.splitlines()
-             if ERROR in line]
+             if ERROR in line and not COPIES.search(line)]
+    if not found:
+        return
     decoded.errors += len(found)
     decoded.first_error = decoded.first_error or found[0]
 
 
-def write_calls(directory, path, decoded):
+def write_calls(recording, path, decoded):
     """The call trace as a file; the result is the line where main() begins."""
     args = ["--itrace=cr", "-F", calls.FIELDS]
-    with open(path, "w") as out, perf_script(directory, args) as output:
+    with open(path, "w") as out, perf_script(recording, args) as output:
         writer = calls.Writer(out, LANDMARKS)
         for line in output:
             writer.line(line.decode(errors="replace").rstrip())
     decoded.calls = writer.calls
     if not decoded.calls:
+        if recording.part.begin:
+            raise LabError(f"{recording.part.begin} was not called in the part that was traced",
+                           "name another function with --from")
         raise LabError("the trace holds no call", f"see {paths.log_file('decode')}")
     return writer.first()
 
@@ -207,11 +180,11 @@ def show_calls(path, first):
         print_calls(list(itertools.islice(lines, first, first + FIRST_LINES)))
 
 
-def show_last_calls(path, end):
+def show_last_calls(path, which):
     """Of a command that failed, what it called before its end is what the reader wants to see."""
     with open(path) as lines:
         shown = list(deque(lines, maxlen=FIRST_LINES))
-    print(f"The last calls before the command {end}:\n")
+    print(f"The last calls {which}:\n")
     print_calls(shown)
 
 
@@ -224,7 +197,7 @@ def print_calls(lines):
 
 def show_summary(path, decoded, aux, end):
     print(f"\n{decoded.calls} calls, all of them in {paths.shown(path)}")
-    print(f"the command           {end}")
+    print(f"the command           {end or 'is of another run'}")
     print(f"bytes of trace        {aux.trace_bytes}")
     about = f" (rounded down to {decoded.period})" if decoded.period > 1 else ""
     print(f"instructions decoded  {decoded.instructions}{about}")
@@ -233,13 +206,13 @@ def show_summary(path, decoded, aux, end):
     print(f"data lost             {aux.lost() + aux.gaps}")
 
 
-def problem(decoded, aux):
-    """What is wrong with the trace, and the remedy; None if it is whole."""
+def problem(decoded, aux, last=False):
+    """What is wrong with the trace, of which the rest may be overwritten; None if it is whole."""
     if aux.lost():
-        return f"{aux.lost()} records of lost or truncated trace", "trace a shorter command"
-    if aux.gaps:
+        return f"{aux.lost()} records of lost or truncated trace", REMEDY
+    if aux.gaps and not last:
         return (f"{aux.gaps} times the trace was written over before it was read",
-                "trace a shorter command")
+                REMEDY)
     if decoded.errors:
         return (f"{decoded.errors} errors in decoding the trace",
                 f"the first one: {decoded.first_error}")
@@ -248,26 +221,30 @@ def problem(decoded, aux):
     return None
 
 
-def verdict(decoded, aux):
+def verdict(decoded, aux, last=False):
     """The first line that a person reads."""
-    wrong = problem(decoded, aux)
+    wrong = problem(decoded, aux, last)
     if wrong:
         return f"The trace is not complete: {wrong[0]}; {wrong[1]}."
-    return "The trace is complete: nothing was lost, and all of it is decoded."
+    return f"The {'end of the ' * bool(last)}trace is complete: nothing was lost, and all of it is " \
+           "decoded."
 
 
-def check(decoded, aux):
+def check(decoded, aux, last=False):
     """A trace with holes is a failure, however nice it looks."""
-    if wrong := problem(decoded, aux):
+    if wrong := problem(decoded, aux, last):
         raise LabError(*wrong)
 
 
-def draw(directory, label, decoded, aux, end):
+def draw(recording, decoded, aux):
     """The page that shows all of it in a browser; its path, and what is in it."""
-    page, events = paths.in_build("run", "trace.html"), directory / "timeline.json"
+    page = paths.in_build("run", "trace.html")
+    events = paths.to_write(paths.in_build("run", "trace", "timeline.json"))
     page.unlink(missing_ok=True)
-    timelinefilter.write(directory / "perf.data", directory / "buildid", events)
-    about = tracepage.About(label, str(end), verdict(decoded, aux), not problem(decoded, aux),
+    timelinefilter.write(recording.data, recording.buildids, events)
+    last = recording.part.last
+    about = tracepage.About(recording.label, str(recording.end or "not known"),
+                            verdict(decoded, aux, last), not problem(decoded, aux, last),
                             aux.trace_bytes, str(decoded.instructions))
     facts = tracepage.write(page, events, about)
     if facts.left_out:
@@ -276,43 +253,71 @@ def draw(directory, label, decoded, aux, end):
     return page
 
 
-def run(command_line, kernel, machine_args):
-    """
-    All of it; the steps' lines go to standard error, the trace to output. The result is the
-    command's own exit status.
-    """
-    build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
+def record(command_line, machine_args, part, out):
+    """The steps in which a command is recorded in a guest."""
     command = command_of(command_line)
     if command[:2] == [SHELL, "-c"] and command[2] == command_line:
         ui.say(f"lab: a shell runs the command, and is traced with it: {shlex.join(command)}")
-    directory = paths.in_build("run", "trace")
-    calls_file = paths.in_build("run", "calls.txt")
-    paths.log_file("decode").unlink(missing_ok=True)
-    decoded = Decoded()
+    directory = tracerecord.make_empty(out)
     label = shlex.join([paths.shown(command[0]), *command[1:]])
     with ui.step(f"Tracing {label[:36]}") as step:
-        end = record(command, directory, paths.log_file("record"), machine_args)
-        aux = perfdata.summarize(directory / "perf.data")
-        step.note = f"{aux.trace_bytes / 1024:.0f} KiB of trace"
+        end = tracerecord.record(command, directory, paths.log_file("record"), machine_args, part)
+        recording = Recording(directory / "perf.data", directory / "buildid", label, end, part)
+        trace_bytes = perfdata.summarize(recording.data).trace_bytes
+        step.note = f"{trace_bytes / 1024:.0f} KiB of trace"
+    return recording
+
+
+def show(recording):
+    """Decode, draw and print; the result is the command's own exit status."""
+    calls_file = paths.in_build("run", "calls.txt")
+    paths.log_file("decode").unlink(missing_ok=True)
+    decoded, aux, end = Decoded(), perfdata.summarize(recording.data), recording.end
     with ui.step("Decoding") as step:
-        first = write_calls(directory, calls_file, decoded)
-        count(directory, decoded, aux.trace_bytes, step.progress)
+        first = write_calls(recording, calls_file, decoded)
+        count(recording, decoded, aux.trace_bytes, step.progress)
     page, trouble = None, None
     with ui.step("Drawing"):
         try:
-            page = draw(directory, label, decoded, aux, end)
+            page = draw(recording, decoded, aux)
         except LabError as error:
             # The calls are there all the same.
             trouble = error
-    print(f"\n{verdict(decoded, aux)}\n")
-    if end.status:
-        show_last_calls(calls_file, end)
+    print(f"\n{verdict(decoded, aux, recording.part.last)}\n")
+    if end and end.status:
+        show_last_calls(calls_file, f"before the command {end}")
+    elif recording.part.last:
+        show_last_calls(calls_file, "of the trace")
     else:
         show_calls(calls_file, first)
     show_summary(calls_file, decoded, aux, end)
     if page:
         print(f"to look at            {paths.shown(page)}, in a browser")
-    check(decoded, aux)
+    check(decoded, aux, recording.part.last)
     if trouble:
         raise trouble
-    return end.status
+    return end.status if end else 0
+
+
+def run(command_line, kernel, machine_args, part, out=""):
+    """
+    All of it; the steps' lines go to standard error, the trace to output. The result is the
+    command's own exit status.
+    """
+    build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
+    recording = record(command_line, machine_args, part, out)
+    try:
+        return show(recording)
+    finally:
+        if out:
+            print(f"to decode elsewhere   perf --buildid-dir {out}/buildid script "
+                  f"-i {out}/perf.data --call-trace")
+
+
+def run_data(name):
+    """The same of a recording that is there, such as one of a real machine by perf calltrace --out."""
+    build.perf_only()
+    data, buildids = origin.find(name)
+    status = origin.status_of(data)
+    return show(Recording(data, buildids, origin.command_of(data),
+                          None if status is None else tracerecord.Ending.of(status)))
