@@ -207,8 +207,10 @@ def results_dir(name):
     directory = paths.in_build("results", name)
     directory.mkdir(parents=True, exist_ok=True)
     latest = directory.parent / "latest"
-    latest.unlink(missing_ok=True)
-    latest.symlink_to(name)
+    # Two runs may begin at once.
+    other = directory.parent / f"latest.{os.getpid()}"
+    other.symlink_to(name)
+    os.replace(other, latest)
     return directory
 
 
