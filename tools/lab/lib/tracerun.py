@@ -305,13 +305,15 @@ def run(command_line, kernel, machine_args, part, out=""):
     command's own exit status.
     """
     build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
-    recording = record(command_line, machine_args, part, out)
-    try:
-        return show(recording)
-    finally:
-        if out:
-            print(f"to decode elsewhere   perf --buildid-dir {out}/buildid script "
-                  f"-i {out}/perf.data --call-trace")
+    # What a trace leaves in the directory of builds has one place.
+    with build.locked("trace"):
+        recording = record(command_line, machine_args, part, out)
+        try:
+            return show(recording)
+        finally:
+            if out:
+                print(f"to decode elsewhere   perf --buildid-dir {out}/buildid script "
+                      f"-i {out}/perf.data --call-trace")
 
 
 def run_data(name):
@@ -319,5 +321,6 @@ def run_data(name):
     build.perf_only()
     data, buildids = origin.find(name)
     status = origin.status_of(data)
-    return show(Recording(data, buildids, origin.command_of(data),
-                          None if status is None else tracerecord.Ending.of(status)))
+    with build.locked("trace"):
+        return show(Recording(data, buildids, origin.command_of(data),
+                              None if status is None else tracerecord.Ending.of(status)))
