@@ -72,7 +72,6 @@ BY_FILE = {
     "timeline-pt.c": [
         ("add(pt, OVERFLOW);", ";", "overflow"),
         ("if (pt->in_psb ? pt->anew : pt->lost)", "if (pt->in_psb || pt->lost)", "overflow"),
-        ("pt->at++;\n\telse\n\t\tgo_to(pt, time, END);", ";", "overflow"),
     ],
     "timeline-file.c": [
         ("if (need > tl_rec.size)", "if (0)", "refused"),
