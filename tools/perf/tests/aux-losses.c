@@ -144,6 +144,17 @@ static int test__aux_losses_places(struct test_suite *test __maybe_unused,
 	return TEST_OK;
 }
 
+static int on_new_map(int (*check)(struct mmap *map))
+{
+	struct mmap *map = new_map(0);
+	int err;
+
+	TEST_ASSERT_VAL("memory", map);
+	err = check(map);
+	free_map(map);
+	return err;
+}
+
 /* perf_mmap__push() reads some records twice; in overwrite mode the positions only fall. */
 static int check_again(struct mmap *map)
 {
@@ -169,13 +180,7 @@ static int check_again(struct mmap *map)
 static int test__aux_losses_again(struct test_suite *test __maybe_unused,
 				  int subtest __maybe_unused)
 {
-	struct mmap *map = new_map(0);
-	int err;
-
-	TEST_ASSERT_VAL("memory", map);
-	err = check_again(map);
-	free_map(map);
-	return err;
+	return on_new_map(check_again);
 }
 
 /* Without AUX areas nothing is looked at; a header without a size ends it. */
@@ -199,13 +204,7 @@ static int check_others(struct mmap *map)
 static int test__aux_losses_others(struct test_suite *test __maybe_unused,
 				   int subtest __maybe_unused)
 {
-	struct mmap *map = new_map(0);
-	int err;
-
-	TEST_ASSERT_VAL("memory", map);
-	err = check_others(map);
-	free_map(map);
-	return err;
+	return on_new_map(check_others);
 }
 
 struct line {
