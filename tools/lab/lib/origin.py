@@ -15,7 +15,6 @@ FEATURES_AT, FEATURE_BITS = 72, 256
 VERSION, ARCH = 5, 6
 SECTION = struct.Struct("<QQ")
 TEXT = struct.Struct("<I")
-RECORD_AUXTRACE_INFO = 70
 INTEL_PT = 1
 OTHER_ORDER = perfdata.MAGIC[::-1]
 
@@ -88,20 +87,24 @@ def features(data):
 
 
 def has_intel_pt(path):
-    return any(kind == RECORD_AUXTRACE_INFO and TEXT.unpack_from(body)[0] == INTEL_PT
+    return any(kind == perfdata.RECORD_AUXTRACE_INFO and TEXT.unpack_from(body)[0] == INTEL_PT
                for kind, body in perfdata.records(path))
 
 
-def status_of(path):
-    """The exit status of the command, if it was noted beside the recording; None if not."""
+def noted(path, what):
+    """What perf calltrace has noted of it beside the recording; an empty text if nothing."""
     about = path.parent / "about"
     lines = about.read_text(errors="replace").splitlines() if about.is_file() else []
-    texts = [line.removeprefix("status: ") for line in lines if line.startswith("status: ")]
-    return int(texts[0]) if texts and texts[0].isdecimal() else None
+    start = f"{what}: "
+    return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
+
+
+def status_of(path):
+    """The exit status of the command; None if it is not known."""
+    status = noted(path, "status")
+    return int(status) if status.isdecimal() else None
 
 
 def command_of(path):
-    about = path.parent / "about"
-    lines = about.read_text(errors="replace").splitlines() if about.is_file() else []
-    texts = [line.removeprefix("command: ") for line in lines if line.startswith("command: ")]
-    return texts[0] if texts else str(path)
+    """The command, or the name of the recording."""
+    return noted(path, "command") or str(path)

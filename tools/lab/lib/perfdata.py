@@ -23,6 +23,7 @@ RECORD_LOST = 2
 RECORD_AUX = 11
 RECORD_LOST_SAMPLES = 13
 RECORD_ID_INDEX = 69
+RECORD_AUXTRACE_INFO = 70
 RECORD_AUXTRACE = 71
 
 AUX_TRUNCATED = 1 << 0
@@ -39,8 +40,7 @@ AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
 # offset and size
-ID_SECTION = 16
-ID_SECTION_BODY = struct.Struct("<QQ")
+ID_SECTION = struct.Struct("<QQ")
 # id of an event, its area, CPU, thread
 ID_INDEX_ENTRY = struct.Struct("<QQQQ")
 # size, offset, reference, idx
@@ -107,15 +107,21 @@ def records(path):
         yield from _records(data)
 
 
+def _entries(data):
+    """(attr, where its identifiers are, their bytes) of each event."""
+    data.seek(len(MAGIC))
+    _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
+    data.seek(position)
+    section = data.read(size)
+    for end in range(entry, size + entry, entry):
+        behind = end - ID_SECTION.size
+        yield section[end - entry:behind], *ID_SECTION.unpack_from(section, behind)
+
+
 def attrs(path):
     """attr of each event, as its bytes are in the file."""
     with _opened(path) as data:
-        data.seek(len(MAGIC))
-        _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
-        data.seek(position)
-        section = data.read(size)
-    # Behind each is where its identifiers are.
-    return [section[start:start + entry - ID_SECTION] for start in range(0, size, entry)]
+        return [attr for attr, _, _ in _entries(data)]
 
 
 def auxtraces(path):
@@ -129,22 +135,10 @@ def attrs_by_event(path):
     """{event's identifier: its attr}"""
     found = {}
     with _opened(path) as data:
-        data.seek(len(MAGIC))
-        _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
-        for start in range(position, position + size, entry):
-            data.seek(start)
-            attr = data.read(entry - ID_SECTION)
-            where, length = ID_SECTION_BODY.unpack(data.read(ID_SECTION))
+        for attr, where, size in _entries(data):
             data.seek(where)
-            ids = data.read(length)
-            found.update({one[0]: attr for one in ONE_U64.iter_unpack(ids)})
+            found.update({one: attr for one, in ONE_U64.iter_unpack(data.read(size))})
     return found
-
-
-def records(path):
-    """(type, body) of each record."""
-    with _opened(path) as data:
-        yield from _records(data)
 
 
 def pad(path, parts):

@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass, field
 
 import perfdata
+from errors import LabError
 
 RECORD_SAMPLE = 9
 IDENTIFIER, AUX = 1 << 16, 1 << 20
@@ -54,7 +55,7 @@ def read(path):
 def _sample(attr, body):
     kind, = U64.unpack_from(attr, SAMPLE_TYPE)
     if kind & ~KNOWN or not kind & IDENTIFIER:
-        raise perfdata.LabError(f"samples have fields that are not known (sample_type {kind:#x})",
+        raise LabError(f"samples have fields that are not known (sample_type {kind:#x})",
                                 "record without the options that ask for them")
     values, at = {}, 0
     for bit, name, form in FIELDS:
@@ -69,7 +70,7 @@ def _sample(attr, body):
     size, = U64.unpack_from(body, at)
     aux = body[at + U64.size:]
     if len(aux) != size:
-        raise perfdata.LabError(f"a sample says {size} bytes of AUX data and has {len(aux)}",
+        raise LabError(f"a sample says {size} bytes of AUX data and has {len(aux)}",
                                 "record it again")
     return Sample(values.get("time", 0), values["ip"], U32.unpack_from(attr, AUX_SAMPLE_SIZE)[0], aux, regs)
 

@@ -5,7 +5,8 @@ Only what user code traced without PTWRITE, event trace and power events has; an
 error, as is a packet that is cut.
 """
 
-PSB = b"\x02\x82" * 8
+from perfdata import PSB
+
 # Bytes of an IP by IPBytes; 3 is sign-extended.
 IP_BYTES = {0: 0, 1: 2, 2: 4, 3: 6, 4: 6, 6: 8}
 TIP_KINDS = {0x0d: "tip", 0x11: "pge", 0x01: "pgd", 0x1d: "fup"}
