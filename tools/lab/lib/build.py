@@ -105,11 +105,22 @@ def patches(sender):
     part("series", "Writing the patches", series.write, sender)
 
 
-def perf_only():
-    """What it takes to decode a recording of another machine."""
+def prepare_tree():
+    """The same, and the tree of the series."""
     prepare()
     part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
-    part(paths.perf().parent.name, "Building perf", perftool.build, paths.SERIES)
+
+
+def build_perf(name):
+    """perf of the base or of the series."""
+    program = paths.perf(name).parent.name
+    part(program, f"Building {program}", perftool.build, name)
+
+
+def perf_only():
+    """What it takes to decode a recording of another machine."""
+    prepare_tree()
+    build_perf(paths.SERIES)
 
 
 def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
@@ -118,15 +129,13 @@ def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.S
 
     perf is of the series whichever kernel it is to run on.
     """
-    prepare()
-    part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
+    prepare_tree()
     for debug in debugs:
         kernel_name = paths.kernel_name(name, debug)
         part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name,
              debug)
     for one in perfs:
-        program = paths.perf(one).parent.name
-        part(program, f"Building {program}", perftool.build, one)
+        build_perf(one)
     part("qemu", "Building QEMU with the PT model", qemu.build)
     if pristine:
         part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)

@@ -7,6 +7,7 @@ are the host's files and decoding is many times faster without emulation. A reco
 elsewhere is decoded and shown in the same way.
 """
 
+import functools
 import itertools
 import re
 import shlex
@@ -97,6 +98,11 @@ class Recording:
     label: str
     end: object = None
     part: tracerecord.Part = field(default_factory=tracerecord.Part)
+
+    @functools.cached_property
+    def aux(self):
+        """What it says of its AUX areas."""
+        return perfdata.summarize(self.data)
 
     def perf(self, command, *args):
         """perf on it; a recording of another user may be decoded."""
@@ -263,8 +269,7 @@ def record(command_line, machine_args, part, out):
     with ui.step(f"Tracing {label[:36]}") as step:
         end = tracerecord.record(command, directory, paths.log_file("record"), machine_args, part)
         recording = Recording(directory / "perf.data", directory / "buildid", label, end, part)
-        trace_bytes = perfdata.summarize(recording.data).trace_bytes
-        step.note = f"{trace_bytes / 1024:.0f} KiB of trace"
+        step.note = f"{recording.aux.trace_bytes / 1024:.0f} KiB of trace"
     return recording
 
 
@@ -272,7 +277,7 @@ def show(recording):
     """Decode, draw and print; the result is the command's own exit status."""
     calls_file = paths.in_build("run", "calls.txt")
     paths.log_file("decode").unlink(missing_ok=True)
-    decoded, aux, end = Decoded(), perfdata.summarize(recording.data), recording.end
+    decoded, aux, end = Decoded(), recording.aux, recording.end
     with ui.step("Decoding") as step:
         first = write_calls(recording, calls_file, decoded)
         count(recording, decoded, aux.trace_bytes, step.progress)
