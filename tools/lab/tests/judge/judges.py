@@ -33,6 +33,13 @@ def work_directory(name):
     return path
 
 
+def symbols(program):
+    """{name: address} of what a program defines."""
+    text = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return {line.split()[2]: int(line.split()[0], 16) for line in text.splitlines()
+            if len(line.split()) == 3}
+
+
 def run(main):
     """Run a test program; what is not its matter becomes one line and exit status 1."""
     try:
