@@ -7,6 +7,10 @@ PYTHON := /usr/bin/python3
 
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
+# BASE=NAME, for each target: the kernel that the series is applied to, of those of 'make list'.
+ifdef BASE
+LAB += --base $(BASE)
+endif
 
 .PHONY: help run check check-all test build menuconfig series shell list bench bench-lab clean distclean python
 
@@ -19,6 +23,7 @@ help:
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
+	@echo "make series BASE=NAME  the same for another kernel ('make list'); BASE goes with all targets"
 	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'

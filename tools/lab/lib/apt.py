@@ -2,7 +2,7 @@
 """Packages and sources from Debian's mirror, in an apt state of our own.
 
 The mirror, the proxy and the like come from the machine's apt configuration;
-the suites are those that hold the base: trixie for kernel and QEMU, and on
+the suites are trixie for QEMU, those that hold the base, and on
 Debian 12 its backports for meson. What has to run beside the machine's own
 programs comes from the machine's suite. Nothing of the system's apt is changed.
 apt checks each index against Debian's archive key and each download against
@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import bases
 import cache
 import paths
 import proc
@@ -59,13 +60,15 @@ def machine_mirror(codename):
 
 def source_lines(mirror, codename):
     """Lines for sources.list; every one names the key that must have signed."""
-    option = f"[signed-by={KEYRING}]"
-    lines = [f"{kind} {option} {mirror.main} {BASE_SUITE} main" for kind in ("deb", "deb-src")]
-    if mirror.security:
-        lines += [f"{kind} {option} {mirror.security} {BASE_SUITE}-security main"
-                  for kind in ("deb", "deb-src")]
+    suites = {BASE_SUITE: ("deb", "deb-src"), f"{BASE_SUITE}-security": ("deb", "deb-src")}
+    for suite in bases.current().suites:
+        suites.setdefault(suite, ("deb",))
     if codename != BASE_SUITE:
-        lines.append(f"deb {option} {mirror.main} {codename}-backports main")
+        suites.setdefault(f"{codename}-backports", ("deb",))
+    lines = []
+    for suite, kinds in suites.items():
+        uri = mirror.security if suite.endswith("-security") else mirror.main
+        lines += [f"{kind} [signed-by={KEYRING}] {uri} {suite} main" for kind in kinds if uri]
     return lines
 
 

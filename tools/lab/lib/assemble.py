@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 
+import bases
 import drop
 import grow
 import guest
@@ -60,7 +61,7 @@ class Assembly:
         self._check_uses(step)
 
     def _in_step(self, step, part, error):
-        return LabError(f"{step.name}/{part}", str(error))
+        return LabError(step.called(part), str(error))
 
     def _drop(self, step):
         for path, symbols in step.drops.items():
@@ -97,7 +98,7 @@ class Assembly:
         if done.returncode:
             raise hook_error(step, done.stdout + done.stderr, reject)
         for line in fuzzy(done.stdout):
-            self.say(f"  {step.name}/hooks.patch: {line}")
+            self.say(f"  {step.called('hooks.patch')}: {line}")
 
     def _merge_maintainers(self, step):
         text = (self.root / "MAINTAINERS").read_text()
@@ -116,7 +117,7 @@ class Assembly:
         if left:
             places = [f"{path}:{line} uses {name}" for path, line, name in left[:SHOWN]]
             more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
-            raise LabError(f"{step.name}/drop: {'; '.join(places)}{more}, which nothing defines "
+            raise LabError(f"{step.called('drop')}: {'; '.join(places)}{more}, which nothing defines "
                            "any more", "drop or hook the uses too")
 
 
@@ -124,18 +125,18 @@ def hook_targets(step):
     """The base's files that the hooks edit; neither new files nor removals."""
     text = step.hooks.read_text()
     if re.search(r"^(?:---|\+\+\+) /dev/null", text, re.MULTILINE):
-        raise LabError(f"{step.name}/hooks.patch adds or removes a file",
+        raise LabError(f"{step.called('hooks.patch')} adds or removes a file",
                        "add files in the overlay, and remove them by 'drop'")
     targets = trees.patched_paths(step.hooks)
     if not targets:
-        raise LabError(f"{step.name}/hooks.patch is no unified diff", "make it with diff -up")
+        raise LabError(f"{step.called('hooks.patch')} is no unified diff", "make it with diff -up")
     return targets
 
 
 def hook_error(step, output, reject):
     """Names the file and the hunks that do not apply."""
     where = f"see {paths.shown(reject)}" if reject.exists() else "correct the patch"
-    return LabError(f"{step.name}/hooks.patch does not apply to {grow.refused(output)}", where)
+    return LabError(f"{step.called('hooks.patch')} does not apply to {grow.refused(output)}", where)
 
 
 def fuzzy(output):
@@ -223,7 +224,7 @@ def up_to_date(step, name=paths.SERIES, count=None):
 
     With a count, only that many steps are applied.
     """
-    steps_mod.check_base()
+    bases.check()
     found = steps_mod.read()[:count]
     for path in steps_mod.unlisted(found) if count is None else []:
         ui.say(f"  {path}: no step brings this file")

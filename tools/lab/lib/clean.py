@@ -8,16 +8,22 @@ directory that holds other things as well.
 import cache
 import guest
 import paths
+import series
 from errors import LabError
 
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "run", "results", "log",
          "tests", "test-work", "bench", "judge", "judge-work", "workloads", "baremetal", "migrate",
-         "packets", "steps", "altered", "series-6.12", "series-git", "ccache-tmp")
+         "packets", "steps", "altered", "series-git", "ccache-tmp")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross")
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
+
+
+def built():
+    """What is built, and the patches of this base."""
+    return (*BUILT, series.patches_dir().name)
 
 
 def _remove(name):
@@ -30,7 +36,7 @@ def _remove(name):
 
 def clean():
     """Back to the fetched sources: the next build needs no network."""
-    for name in BUILT:
+    for name in built():
         _remove(name)
     for stamp in (paths.build_dir() / "stamps").glob("*"):
         if not stamp.name.startswith(SOURCE_STAMPS):
@@ -53,7 +59,7 @@ def cache_only():
 
 def distclean():
     """As after a clone."""
-    for name in BUILT + FETCHED + CHOSEN:
+    for name in built() + FETCHED + CHOSEN:
         _remove(name)
     for lock in paths.build_dir().glob("lock-*"):
         lock.unlink()

@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+import bases
 import bench
 import build
 import clean
@@ -299,10 +300,18 @@ def record_options(options):
     return args
 
 
+def add_base_option(parser, **more):
+    parser.add_argument("--base", metavar="|".join(bases.names()),
+                        help=f"the kernel that the series is applied to (default: $LAB_BASE, or "
+                             f"{paths.DEFAULT_BASE})", **more)
+
+
 def add_verb(verbs, name, call, text, example):
     parser = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                               epilog=f"example: {example}")
     parser.set_defaults(call=call)
+    # It may stand before the verb or after it.
+    add_base_option(parser, default=argparse.SUPPRESS)
     return parser
 
 
@@ -348,6 +357,7 @@ def add_jobs(parser):
 def build_parser():
     parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
                     epilog=EPILOG)
+    add_base_option(parser, default="")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
                                   parser_class=Parser)
     add_build(verbs)
@@ -395,6 +405,7 @@ def main(argv):
     signal.signal(signal.SIGTERM, end_in_order)
     try:
         options = build_parser().parse_args(argv)
+        bases.choose(options.base or paths.base_name())
         return options.call(options)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)

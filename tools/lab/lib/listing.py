@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab list': what is built, the tests, the benchmarks, the CPU models, the PT capabilities."""
 
+import bases
 import bench
 import cache
 import cpumodels
 import paths
 import ptcaps
+import stamp
 import steps
 import tests
 
@@ -23,9 +25,18 @@ def _section(title, rows, empty):
 
 
 def _steps():
-    if not any(paths.PATCHES_DIR.glob("*/")):
-        return []
     return [(step.name, step.message.splitlines()[0]) for step in steps.read()]
+
+
+def _bases():
+    """Each base: its package, the release that is fetched or else the oldest that fits."""
+    rows = []
+    for name in bases.names():
+        base, mark = bases.read(name), ""
+        if name == paths.base_name():
+            mark = f", here {stamp.read('version-linux') or 'not fetched'}"
+        rows.append((name, f"{base.package}, {base.oldest or 'any'} or newer{mark}"))
+    return rows
 
 
 def _cache():
@@ -39,7 +50,8 @@ def _cache():
 
 def show():
     _section("Kernels", _kernels(), "none yet: run 'lab build'")
-    _section("Steps of the series", _steps(), "none yet")
+    _section("Bases (--base NAME)", _bases(), "none")
+    _section(f"Steps of the series on {paths.base_name()}", _steps(), "none yet")
     known = (("perf", paths.perf()), ("perf-stock", paths.perf("stock")), ("qemu", paths.qemu()))
     tools = [(name, str(path)) for name, path in known if path.exists()]
     _section("Tools", tools, "none yet: run 'lab build'")

@@ -14,16 +14,26 @@ BENCH_DIR = LAB_DIR / "bench"
 WORKLOADS_DIR = LAB_DIR / "workloads"
 # The repository as the kernel sees it: our files at their in-tree paths.
 OVERLAY_DIR = ROOT
-PATCHES_DIR = ROOT / "patches" / "6.12"
+PATCHES_DIR = ROOT / "patches"
+# The base where nobody asks for another one, see bases.py.
+DEFAULT_BASE = "6.12"
 # The kernel that is built of both, by name; the other one is the base's own, stock.
 SERIES = "series"
 # What debug information has in the place of the build directory, which differs between clones.
 DEBUG_ROOT = "/lab"
 
 
+def base_name():
+    """The base of this command."""
+    return os.environ.get("LAB_BASE") or DEFAULT_BASE
+
+
 def build_dir():
-    """LAB_BUILD lets several checkouts share one build directory."""
-    return Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
+    """LAB_BUILD lets several checkouts share one build directory; another base has its own."""
+    usual = ROOT / "build"
+    if base_name() != DEFAULT_BASE:
+        usual /= base_name()
+    return Path(os.environ.get("LAB_BUILD") or usual).resolve()
 
 
 def in_build(*parts):

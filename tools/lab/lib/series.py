@@ -16,8 +16,10 @@ repository's history, so the same commit yields the same patches, byte by byte.
 import re
 import shutil
 import subprocess
+import textwrap
 
 import assemble
+import bases
 import guest
 import layer as layer_mod
 import paths
@@ -31,13 +33,16 @@ from errors import LabError
 ABBREVIATION = 12
 BASE_MESSAGE = "Linux {version}, as Debian has it"
 SUBJECT_LIMIT = 75
+LETTER_COLUMNS = 72
+# A step, as the cover letter names it
+NAMED = re.compile(r"\{([a-z0-9-]+)\}")
 FORMAT = ["--zero-commit", "--no-signature", f"--abbrev={ABBREVIATION}", "--no-renames",
           "--diff-algorithm=histogram"]
 SENDER = re.compile(r"([^<>\n]*[^<>\s]) <([^<>@\s]+@[^<>@\s]+)>")
 
 
 def patches_dir():
-    return paths.in_build("series-6.12")
+    return paths.in_build(f"series-{paths.base_name()}")
 
 
 def fixes_dir():
@@ -192,6 +197,23 @@ def check_cover(file):
     return f"{subject}\n\n{text.strip()}\n"
 
 
+def numbered(cover, found):
+    """The letter with the number of each step that it names as {step}, and wrapped for a mail."""
+    numbers = {step.name: str(number) for number, step in enumerate(found, 1)}
+
+    def number(match):
+        if match[1] not in numbers:
+            raise LabError(f"the cover letter names a step {match[1]}, and there is none",
+                           f"correct {paths.shown(bases.current().directory / 'cover')}")
+        return numbers[match[1]]
+    paragraphs = cover.split("\n\n")
+    for index, text in enumerate(paragraphs):
+        if NAMED.search(text):
+            paragraphs[index] = textwrap.fill(NAMED.sub(number, " ".join(text.split())),
+                                              LETTER_COLUMNS, break_on_hyphens=False)
+    return "\n\n".join(paragraphs).rstrip() + "\n"
+
+
 def format_patches(cover, found, sender):
     """Write the patches; the cover letter is the description of the branch."""
     guest.remove(patches_dir())
@@ -212,7 +234,7 @@ def write(step, sender):
         raise LabError(f"no step brings {left[0]}" + (f" nor {len(left) - 1} other files"
                                                       if left[1:] else ""),
                        "list it in the 'files' of a step, or remove it")
-    cover = check_cover(paths.PATCHES_DIR / "cover")
+    cover = numbered(check_cover(bases.current().directory / "cover"), found)
     work = paths.in_build("series-git.layer")
     shutil.rmtree(work, ignore_errors=True)
     try:

@@ -4,12 +4,12 @@
 import os
 import shutil
 
+import bases
 import guest
 import paths
 import proc
 import stamp
 
-KERNEL_PACKAGE = "linux-source-6.12"
 QEMU_VERSION = r"1:10\.0\..*"
 MESON_VERSION = r"1\.(?:[5-9]|\d\d)\..*"
 # The first that knows event trace; Debian 12 has an older one.
@@ -87,9 +87,10 @@ def fetch(apt, step):
 
 
 def fetch_kernel(apt, step):
-    version = apt.newest(KERNEL_PACKAGE)
-    step.progress(f"fetching {KERNEL_PACKAGE} {version}")
-    package = apt.download(KERNEL_PACKAGE, version, downloads(), step.progress)
+    name = bases.current().package
+    version = apt.newest(name)
+    step.progress(f"fetching {name} {version}")
+    package = apt.download(name, version, downloads(), step.progress)
     step.progress(f"unpacking {package.name}")
     log = paths.log_file("unpack")
     with Staging(kernel()) as staging:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The steps of the series, as patches/<base>/ has them; see Documentation/series.rst."""
+"""The steps of the series; see Documentation/series.rst.
+
+patches/series lists them in order, with the bases that take them. patches/steps/NAME/ has what is
+the same for each base, and patches/BASE/NAME/ what that base has in its place.
+"""
 
 import os
 import re
@@ -7,6 +11,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import bases
 import drop
 import grow
 import paths
@@ -14,10 +19,13 @@ import proc
 import stamp
 from errors import LabError
 
-NAME = re.compile(r"(\d{4})-[a-z0-9][a-z0-9-]*")
-FIX = re.compile(r"\d{4}-fix-")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+FIX = "fix-"
+# What a step has, and what of it a base may have in another form, or has alone.
 PARTS = {"message", "drop", "hooks.patch", "files", "grow.patch"}
-MANUAL = "see Documentation/series.rst"
+OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
+TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
+MANUAL = bases.MANUAL
 # What the repository has beside the files of the series.
 NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
                "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".")
@@ -25,9 +33,11 @@ NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Docume
 
 @dataclass
 class Step:
-    """One patch of the series to be."""
+    """One patch of the series to be, for one base."""
 
+    # where it is: patches/steps/NAME, and patches/BASE/NAME, which need not be there
     directory: Path
+    own: Path
     message: str
     # {path: [Symbol] or None for the whole file}
     drops: dict
@@ -47,12 +57,19 @@ class Step:
     @property
     def is_fix(self):
         """Whether it mends the base's own code, and nothing else."""
-        return bool(FIX.match(self.name))
+        return self.name.startswith(FIX)
+
+    def called(self, part):
+        """How messages call a part: by the base too, if it is the base's own."""
+        own = [self.own.parent.name] if (self.own / part).exists() else []
+        return "/".join([*own, self.name, part])
 
     def inputs(self):
-        own = [file for file in self.directory.rglob("*") if file.is_file()]
-        return sorted([*own, *self.files.values(), *([paths.OVERLAY_DIR / "MAINTAINERS"]
-                                                     if self.maintainers else [])])
+        """Each file that the step is made of; not what the base has in another form."""
+        parts = {file.name: file for place in (self.directory, self.own)
+                 for file in place.glob("*") if file.is_file()}
+        return sorted([*parts.values(), *self.files.values(),
+                       *([paths.OVERLAY_DIR / "MAINTAINERS"] if self.maintainers else [])])
 
 
 def without_comments(file):
@@ -86,18 +103,22 @@ def read_drops(file):
     return drops
 
 
-def read_files(file, root):
-    """{path: file} of the overlay's files that a list names, and whether MAINTAINERS is one."""
+def read_files(file, roots):
+    """{path: file} of our files that a list names, and whether MAINTAINERS is one.
+
+    Of a path that several roots have, the last one's is taken.
+    """
     files, maintainers = {}, False
     for number, pattern in without_comments(file):
         if pattern == "MAINTAINERS":
             maintainers = True
             continue
-        found = [f for f in expand(root, pattern) if is_overlay(str(f.relative_to(root)))]
+        found = {path: f for root in roots for f in expand(root, pattern)
+                 if is_overlay(path := str(f.relative_to(root)))}
         if not found:
             raise LabError(f"{paths.shown(file)}:{number}: nothing matches '{pattern}'",
                            "name files of the repository, relative to its top")
-        files.update({str(f.relative_to(root)): f for f in found})
+        files.update(found)
     return files, maintainers
 
 
@@ -115,56 +136,90 @@ def is_overlay(path):
     return not path.startswith(NOT_OVERLAY)
 
 
-def read_step(directory, root):
-    unknown = {entry.name for entry in directory.iterdir()} - PARTS
+def check_parts(directory, allowed):
+    """A step, or what a base has of it, holds nothing that would be passed over in silence."""
+    if not directory.is_dir():
+        return
+    unknown = {entry.name for entry in directory.iterdir()} - allowed
     if unknown:
         raise LabError(f"{paths.shown(directory)} has an unknown part '{min(unknown)}'",
-                       f"a step has {', '.join(sorted(PARTS))}; {MANUAL}")
-    message = directory / "message"
-    if not message.is_file() or not message.read_text().strip():
+                       f"it may have {', '.join(sorted(allowed))}; {MANUAL}")
+
+
+def with_note(message, note):
+    """The message with a paragraph of a base's own, above the trailers."""
+    head, blank, last = message.strip().rpartition("\n\n")
+    if blank and TRAILERS.fullmatch(last):
+        return f"{head}\n\n{note.strip()}\n\n{last}\n"
+    return f"{message.strip()}\n\n{note.strip()}\n"
+
+
+def read_step(name, base, root):
+    directory, own = root / "patches/steps" / name, root / "patches" / base.name / name
+    check_parts(directory, PARTS)
+    check_parts(own, OF_BASE)
+
+    def part(word):
+        found = [place / word for place in (own, directory) if (place / word).is_file()]
+        return found[0] if found else None
+    if not part("message") or not part("message").read_text().strip():
         raise LabError(f"{paths.shown(directory)} has no message", f"write one; {MANUAL}")
-    drops = read_drops(directory / "drop") if (directory / "drop").exists() else {}
+    message = part("message").read_text().strip() + "\n"
+    if part("note"):
+        message = with_note(message, part("note").read_text())
+    drops = read_drops(part("drop")) if part("drop") else {}
     files, maintainers = {}, False
-    if (directory / "files").exists():
-        files, maintainers = read_files(directory / "files", root)
-    hooks, grown = (directory / f"{part}.patch" for part in ("hooks", "grow"))
-    step = Step(directory, message.read_text().strip() + "\n", drops,
-                hooks if hooks.exists() else None, files, maintainers,
-                grown if grown.exists() else None)
+    if part("files"):
+        files, maintainers = read_files(part("files"), (root, base.overlay(root)))
+    step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
+                part("grow.patch"))
     if not (drops or files or step.hooks or step.grow or maintainers):
         raise LabError(f"{paths.shown(directory)} changes nothing", f"{MANUAL}")
     return step
 
 
-def read(directory=None, root=None):
-    """All steps in order; an error if there is none or one of them is amiss."""
-    directory, root = directory or paths.PATCHES_DIR, root or paths.OVERLAY_DIR
-    found = sorted(d for d in directory.glob("*") if d.is_dir()) if directory.is_dir() else []
-    if not found:
-        raise LabError(f"there is no step in {paths.shown(directory)} yet", MANUAL)
-    for number, one in enumerate(found, 1):
-        match = NAME.fullmatch(one.name)
-        if not match or int(match[1]) != number:
-            raise LabError(f"{paths.shown(one)} is not step {number}",
-                           "name steps NNNN-short-name, from 0001 on without a gap")
-    steps = [read_step(one, root) for one in found]
+def listed(root):
+    """[(name, bases)] of patches/series, in order; no bases stand for all of them."""
+    file, found, known = root / "patches/series", [], bases.names()
+    for number, text in without_comments(file) if file.is_file() else []:
+        name, *where = text.split()
+        line = f"{paths.shown(file)}:{number}"
+        if not NAME.fullmatch(name) or name in [other for other, _ in found]:
+            raise LabError(f"{line}: '{name}' is not the name of another step",
+                           "write a name of a-z, 0-9 and - once, and the bases that take it")
+        if not (root / "patches/steps" / name).is_dir():
+            raise LabError(f"{line}: there is no step {name}", f"make patches/steps/{name}")
+        unknown = [one for one in where if one not in known]
+        if unknown:
+            raise LabError(f"{line}: there is no base '{unknown[0]}'", f"use {', '.join(known)}")
+        found.append((name, where))
+    return found
+
+
+def check_listed(names, root):
+    """Each directory of a step, shared or of a base, is in the list."""
+    places = [root / "patches/steps", *(root / "patches" / base for base in bases.names())]
+    for place in places:
+        lost = [one.name for one in sorted(place.glob("*"))
+                if one.is_dir() and one.name not in names and one != place / "tree"]
+        if lost:
+            raise LabError(f"{paths.shown(place / lost[0])} is not in patches/series",
+                           "add its name there, or remove it")
+
+
+def read(base=None, root=None):
+    """All steps of a base in order; an error if there is none or one of them is amiss."""
+    base, root = base or bases.current(), root or paths.OVERLAY_DIR
+    every = listed(root)
+    check_listed([name for name, _ in every], root)
+    steps = [read_step(name, base, root) for name, where in every
+             if not where or base.name in where]
+    if not steps:
+        raise LabError(f"there is no step for {base.name} in patches/series yet", MANUAL)
     check_fixes(steps)
     check_brought_once(steps)
     grow.set_forms(steps)
     return steps
-
-
-def check_base(directory=None):
-    """The kernel's source is not older than the oldest that the steps apply to."""
-    file = (directory or paths.PATCHES_DIR) / "oldest"
-    if not file.exists():
-        return
-    oldest, version = file.read_text().strip(), stamp.read("version-linux")
-    numbers = [[int(n) for n in re.findall(r"\d+", text)[:3]] for text in (version, oldest)]
-    if numbers[0] < numbers[1]:
-        raise LabError(f"the kernel's source is {version}, and the series needs {oldest} or newer",
-                       "add Debian's security suite to this machine's apt sources, then "
-                       "run 'make distclean'")
 
 
 def check_fixes(steps):
@@ -193,7 +248,7 @@ def check_brought_once(steps):
 
 
 def overlay_files(root):
-    """Paths of the repository's files that a step should bring."""
+    """Paths of the repository's files that a step should bring, for some base."""
     done = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard"],
                           capture_output=True, text=True, check=False, env=proc.environment())
     return [path for path in done.stdout.splitlines()
@@ -201,9 +256,17 @@ def overlay_files(root):
 
 
 def unlisted(steps, root=None):
-    """Files of the overlay that no step brings."""
-    listed = {path for step in steps for path in step.files}
-    return [path for path in overlay_files(root or paths.OVERLAY_DIR) if path not in listed]
+    """Files of the overlay that no step brings for any base, and of this base's own forms."""
+    base, root = bases.current(), root or paths.OVERLAY_DIR
+    every = [bases.read(name).overlay(root) for name in bases.names()]
+    lists = [root / "patches/steps" / name / "files" for name, _ in listed(root)]
+    brought = {path for file in lists if file.is_file()
+               for path in read_files(file, (root, *every))[0]}
+    lost = [path for path in overlay_files(root) if path not in brought]
+    forms = {file for step in steps for file in step.files.values()}
+    own = base.overlay(root)
+    return lost + [str(file.relative_to(root)) for file in sorted(own.rglob("*"))
+                   if file.is_file() and file not in forms]
 
 
 def inputs_hash(steps):

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import assemble
+import bases
 import layer
 import paths
 import steps
@@ -57,6 +58,7 @@ HOOK = """--- a/kernel/Makefile
 -obj-y := core.o
 +obj-y := core.o new.o
 """
+PART_FILES = {"hooks": "hooks.patch", "grow": "grow.patch"}
 NEW = "// SPDX-License-Identifier: GPL-2.0\nint old(int a)\n{\n\treturn a + 1;\n}\n"
 
 
@@ -73,8 +75,10 @@ class World:
         self.place = Path(place)
         shutil.rmtree(self.place, ignore_errors=True)
         self.base, self.root = self.place / "base", self.place / "repo"
-        self.steps = self.root / "patches" / "6.12"
+        self.patches = self.root / "patches"
+        self.steps = self.patches / "steps"
         self.steps.mkdir(parents=True)
+        self.is_base("6.12")
         write(self.base, BASE if base is None else base)
         self.said = []
 
@@ -83,21 +87,42 @@ class World:
         write(self.root, {name.replace("__", "/").replace("_c", ".c"): text
                           for name, text in files.items()})
 
-    def step(self, name, **parts):
-        """A step; parts are message, drop, files, hooks and grow."""
+    def is_base(self, name, **fields):
+        """A base that the repository knows."""
+        fields = {"package": f"linux-source-{name}", "suites": "trixie", **fields}
+        write(self.patches / name, {"base": "".join(f"{one}  {text}\n"
+                                                    for one, text in fields.items())})
+
+    def step(self, name, only="", first=False, **parts):
+        """
+        A step; parts are message, drop, files, hooks and grow. It is last in the list, or
+        where it was, or the first one; 'only' names the bases that take it.
+        """
         parts = {"message": f"part: {name}\n\nWords.\n", **parts}
-        names = {"hooks": "hooks.patch", "grow": "grow.patch"}
-        write(self.steps / name, {names.get(part, part): text for part, text in parts.items()})
+        write(self.steps / name, {PART_FILES.get(part, part): text
+                                  for part, text in parts.items()})
+        listed = self.patches / "series"
+        lines = listed.read_text().splitlines() if listed.exists() else []
+        lines = [line for line in lines if (self.steps / line.split()[0]).is_dir()]
+        if name not in (line.split()[0] for line in lines):
+            lines.insert(0 if first else len(lines), f"{name} {only}".rstrip())
+        listed.write_text("".join(f"{line}\n" for line in lines))
 
-    def read(self):
-        return steps.read(self.steps, self.root)
+    def of_base(self, base, name, **parts):
+        """What a base has of a step in another form, or alone."""
+        write(self.patches / base / name, {PART_FILES.get(part, part): text
+                                           for part, text in parts.items()})
 
-    def assemble(self):
+    def read(self, base="6.12"):
+        paths.PATCHES_DIR = self.patches
+        return steps.read(bases.read(base), self.root)
+
+    def assemble(self, base="6.12"):
         """The layer after all the steps."""
         shutil.rmtree(self.place / "layer", ignore_errors=True)
         made = assemble.Assembly(layer.Layer(self.base, self.place / "layer"), self.root,
                                  self.said.append)
-        for step in self.read():
+        for step in self.read(base):
             made.apply(step)
         return made.layer
 
@@ -106,7 +131,7 @@ class World:
 
     def use(self):
         """Let the lab's verbs see this repository, with this base as its source."""
-        paths.OVERLAY_DIR, paths.PATCHES_DIR = self.root, self.steps
+        paths.OVERLAY_DIR, paths.PATCHES_DIR = self.root, self.patches
         os.environ["LAB_BUILD"] = str(self.place / "build")
         write(self.place / "build", {"stamps/version-linux": "6.12.1-1"})
         (self.place / "build/src").mkdir()
@@ -128,5 +153,5 @@ def replacing(place):
     """A world with one step that replaces old() by the repository's."""
     world = World(place)
     world.own(kernel__new_c=NEW)
-    world.step("0001-new-old", drop="kernel/core.c: old\n", hooks=HOOK, files="kernel/new.c\n")
+    world.step("new-old", drop="kernel/core.c: old\n", hooks=HOOK, files="kernel/new.c\n")
     return world
