@@ -16,6 +16,7 @@ import paths
 import perftool
 import proc
 import qemu
+import rebase
 import series
 import sources
 import steps
@@ -109,6 +110,8 @@ def prepare_tree():
     """The same, and the tree of the series."""
     prepare()
     part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
+    if text := rebase.remark(steps.read()):
+        ui.say(f"  {text}")
 
 
 def build_perf(name):

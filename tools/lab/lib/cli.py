@@ -18,6 +18,7 @@ import listing
 import machine as machine_mod
 import menuconfig
 import paths
+import rebase
 import runner
 import series
 import terminal
@@ -215,6 +216,12 @@ def verb_series(options):
     return 0
 
 
+def verb_rebase(options):
+    build.check_kernel(paths.SERIES)
+    with build.locked("sources"):
+        return rebase.run(options.release, options.acknowledge)
+
+
 def verb_menuconfig(_options):
     menuconfig.run()
     return 0
@@ -369,6 +376,15 @@ def build_parser():
                    "lab series --from 'Ann Other <ann@example.org>'")
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")
+    one = add_verb(verbs, "rebase", verb_rebase,
+                   "take another release of the base, and show what it changed in what goes",
+                   "lab rebase 6.12.118")
+    one.add_argument("release", nargs="?", default="", metavar="RELEASE|DIR",
+                     help="a version of Debian's package (default: the newest), or an unpacked "
+                          "source, which is looked at and left alone")
+    one.add_argument("--acknowledge", action="append", default=[], metavar="PATH:NAME",
+                     help="this change was compared with ours; patterns such as "
+                          "kernel/events/core.c:* stand for several")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")

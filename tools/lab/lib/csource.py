@@ -82,6 +82,11 @@ def mask(text):
     return SKIPPED.sub(blank, text)
 
 
+def mask_comments(text):
+    """The text with blanks for comments alone."""
+    return SKIPPED.sub(lambda match: " " if match[0][0] == "/" else match[0], text)
+
+
 def comments(text):
     """[(start, end)] of all comments."""
     return [match.span() for match in SKIPPED.finditer(text) if match[0][0] == "/"]

@@ -87,20 +87,25 @@ def fetch(apt, step):
 
 
 def fetch_kernel(apt, step):
+    version = apt.newest(bases.current().package)
+    unpack_kernel(apt, version, kernel(), step)
+    stamp.write("version-linux", version)
+
+
+def unpack_kernel(apt, version, target, step):
+    """A release of the base's source in a directory."""
     name = bases.current().package
-    version = apt.newest(name)
     step.progress(f"fetching {name} {version}")
     package = apt.download(name, version, downloads(), step.progress)
     step.progress(f"unpacking {package.name}")
     log = paths.log_file("unpack")
-    with Staging(kernel()) as staging:
+    with Staging(target) as staging:
         proc.run(["dpkg-deb", "-x", package, staging / "deb"], log,
                  failed=f"cannot unpack {package.name}")
         archive = next((staging / "deb/usr/src").glob("linux-source-*.tar.xz"))
         proc.run(["tar", "-C", staging, "--strip-components=1", "-xf", archive], log,
                  env={"XZ_OPT": "-T0"}, failed=f"cannot unpack {archive.name}")
         guest.remove(staging / "deb")
-    stamp.write("version-linux", version)
 
 
 def fetch_qemu(apt, step):
