@@ -23,8 +23,9 @@ class Definition:
     path: str
     name: str
     text: str
-    # the step that drops it
+    # the step that drops it, and the file or directory of ours that has its place, if any
     step: str
+    place: str
 
     @property
     def key(self):
@@ -47,7 +48,7 @@ def defined(path, text, tags):
 
 def of_steps(steps, base):
     """Each definition that the steps drop from this source of the base; those that it has."""
-    wanted = [(path, symbols, step.name) for step in steps for path, symbols in step.drops.items()
+    wanted = [(path, symbols, step) for step in steps for path, symbols in step.drops.items()
               if path.endswith((".c", ".h")) and (base / path).is_file()]
     files = {path: base / path for path, _, _ in wanted}
     tags = csource.tags_of(files.values())
@@ -55,8 +56,10 @@ def of_steps(steps, base):
     found = []
     for path, symbols, step in wanted:
         names = known[path] if symbols is None else [one.name for one in symbols]
-        found += [Definition(path, name, known[path][name], step) for name in names
-                  if name in known[path]]
+        places = step.places[path]
+        found += [Definition(path, name, known[path][name], step.name,
+                             places.get(name, places.get("*", "")))
+                  for name in names if name in known[path]]
     return sorted({one.key: one for one in found}.values(), key=lambda one: one.key)
 
 

@@ -20,6 +20,7 @@ import textwrap
 
 import assemble
 import bases
+import distribution
 import guest
 import layer as layer_mod
 import paths
@@ -242,6 +243,7 @@ def write(step, sender):
         commit_all(found, sources.kernel(), taken, sender)
         format_patches(cover, found, sender)
         commit_fixes(found, sources.kernel(), work, sender)
+        distribution.write(patches_dir(), cover.splitlines()[0], found, taken[-1])
     finally:
         shutil.rmtree(work, ignore_errors=True)
     fixes = sum(one.is_fix for one in found)

@@ -47,6 +47,8 @@ class Step:
     maintainers: bool = False
     # What it changes in files of ours that are there already
     grow: Path = None
+    # {path: {name: file of ours}} of what has the place of the dropped
+    places: dict = field(default_factory=dict)
     # {path: bytes} of files that a later step changes
     forms: dict = field(default_factory=dict)
 
@@ -81,26 +83,31 @@ def without_comments(file):
 
 
 def read_drops(file):
-    """{path: [Symbol]}, None for a file that goes as a whole."""
-    drops = {}
+    """({path: [Symbol]}, None for a file that goes as a whole; {path: {name: what has its place}}).
+
+    The place of a file that goes as a whole is at the name "*".
+    """
+    drops, places = {}, {}
     for number, text in without_comments(file):
+        text, _, place = (part.strip() for part in text.partition("->"))
         path, colon, symbols = text.partition(":")
         path, words = path.strip(), symbols.split()
         where = f"{paths.shown(file)}:{number}"
-        if not colon or not words or " " in path:
-            raise LabError(f"{where}: '{text}' is not a line of a list", "write 'PATH: SYMBOL...'")
-        if words == ["*"]:
-            if path in drops:
-                raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
-            drops[path] = None
-            continue
-        if drops.get(path, []) is None:
+        if not colon or not words or " " in path or " " in place:
+            raise LabError(f"{where}: '{text}' is not a line of a list",
+                           "write 'PATH: SYMBOL...', and '-> PATH' if a file has their place")
+        if place and not (paths.OVERLAY_DIR / place).exists():
+            raise LabError(f"{where}: there is no {place}", "name a file or directory of ours")
+        if words == ["*"] and path in drops or drops.get(path, []) is None:
             raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
         try:
-            drops.setdefault(path, []).extend(drop.Symbol.parse(word) for word in words)
+            symbols = None if words == ["*"] else [drop.Symbol.parse(word) for word in words]
         except LabError as error:
             raise LabError(where, str(error)) from None
-    return drops
+        drops[path] = symbols and drops.get(path, []) + symbols
+        places.setdefault(path, {}).update(
+            dict.fromkeys([one.name for one in symbols or []] or ["*"], place))
+    return drops, places
 
 
 def read_files(file, roots):
@@ -167,12 +174,12 @@ def read_step(name, base, root):
     message = part("message").read_text().strip() + "\n"
     if part("note"):
         message = with_note(message, part("note").read_text())
-    drops = read_drops(part("drop")) if part("drop") else {}
+    drops, places = read_drops(part("drop")) if part("drop") else ({}, {})
     files, maintainers = {}, False
     if part("files"):
         files, maintainers = read_files(part("files"), (root, base.overlay(root)))
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
-                part("grow.patch"))
+                part("grow.patch"), places=places)
     if not (drops or files or step.hooks or step.grow or maintainers):
         raise LabError(f"{paths.shown(directory)} changes nothing", f"{MANUAL}")
     return step

@@ -155,3 +155,12 @@ def replacing(place):
     world.own(kernel__new_c=NEW)
     world.step("new-old", drop="kernel/core.c: old\n", hooks=HOOK, files="kernel/new.c\n")
     return world
+
+
+def to_send(place):
+    """A world with two steps and a cover letter, which the lab's verbs see."""
+    world = replacing(place)
+    (world.patches / "6.12/cover").write_text("part: New things\n\nWhat they are.\n")
+    world.step("go", drop="kernel/gone.c: *\n")
+    world.use()
+    return world
