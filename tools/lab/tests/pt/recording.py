@@ -152,6 +152,25 @@ def script(data, directory, itrace, *fields):
     return done.stdout + done.stderr
 
 
+def with_init(directory):
+    """
+    The option by which perf script finds the code of the guest's init, whose file is not in the
+    guest's root.
+
+    perf then does without symbols of the kernel, unless the recording has a copy of it. Where the
+    kernel is traced, it is needed: init runs when a machine awakes, and after code that cannot be
+    read the decoder takes returns to the kernel for errors.
+    """
+    place = Path(directory) / "symfs"
+    if not place.exists():
+        place.mkdir()
+        for entry in Path("/").iterdir():
+            (place / entry.name).symlink_to(entry)
+        (place / "init").unlink(missing_ok=True)
+        (place / "init").symlink_to(BUILD / "guest/init")
+    return ["--symfs", str(place)]
+
+
 def errors_in(text):
     """The texts of the decoder's errors in what perf script says, but for those about init.
 

@@ -74,7 +74,8 @@ def programs(directory, *names):
 
 def decode(directory, data):
     """(branches of each program, the decoder's errors, the summary of the file's records)."""
-    text = recording.script(directory / data, directory, "be", "-F", "comm,ip,addr")
+    text = recording.script(directory / data, directory, "be", "-F", "comm,ip,addr",
+                            *recording.with_init(directory))
     counts = Counter()
     for line in text.splitlines():
         match = BRANCH.match(line)
