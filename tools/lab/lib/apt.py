@@ -9,6 +9,7 @@ apt checks each index against Debian's archive key and each download against
 its index; the checksums are checked once more before anything is unpacked.
 """
 
+import functools
 import re
 import subprocess
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def source_lines(mirror, codename):
     """Lines for sources.list; every one names the key that must have signed."""
     suites = {BASE_SUITE: ("deb", "deb-src"), f"{BASE_SUITE}-security": ("deb", "deb-src")}
     for suite in bases.current().suites:
-        suites.setdefault(suite, ("deb",))
+        suites.setdefault(suite, ("deb", "deb-src"))
     if codename != BASE_SUITE:
         suites.setdefault(f"{codename}-backports", ("deb",))
     lines = []
@@ -151,11 +152,21 @@ class Apt:
         versions = [row[1] for row in rows if len(row) == 3 and row[2].endswith("Packages")]
         return newest_of(package, versions, pattern)
 
-    def newest_source(self, package, pattern):
+    def _sources(self, package):
+        """What the index says of a source package, a block for each version."""
         text = proc.output(["apt-cache", "showsrc", package], env=self._env())
         blocks = [parse_block(block) for block in text.split("\n\n")]
-        versions = [b["Version"] for b in blocks if b.get("Package") == package]
-        return newest_of(package, versions, pattern)
+        return [block for block in blocks if block.get("Package") == package]
+
+    def newest_source(self, package, pattern):
+        return newest_of(package, [block["Version"] for block in self._sources(package)], pattern)
+
+    def source_versions(self, package, pattern):
+        """All that match, the newest first."""
+        found = {block["Version"] for block in self._sources(package)
+                 if re.fullmatch(pattern, block["Version"])}
+        return sorted(found, key=functools.cmp_to_key(
+            lambda one, other: -1 if _is_newer(one, other) else 1))
 
     def fields(self, package, version):
         """What the index says of a binary package."""
@@ -170,17 +181,26 @@ class Apt:
                     on_line)
         return directory / name
 
+    def _source_files(self, package, version):
+        """{name: checksum} of a source package's files."""
+        block = next(b for b in self._sources(package) if b["Version"] == version)
+        lines = [line.split() for line in block["Checksums-Sha256"].split("\n") if line.strip()]
+        return {name: checksum for checksum, _, name in lines}
+
     def download_source(self, package, version, directory, on_line=None):
         """A source package; the result is its .dsc."""
-        show = proc.output(["apt-cache", "showsrc", package], env=self._env())
-        blocks = [parse_block(block) for block in show.split("\n\n")]
-        block = next(b for b in blocks
-                     if b.get("Package") == package and b.get("Version") == version)
-        lines = [line.split() for line in block["Checksums-Sha256"].split("\n") if line.strip()]
-        files = {name: checksum for checksum, _, name in lines}
+        files = self._source_files(package, version)
         self._fetch(["source", "--download-only", "--only-source", f"{package}={version}"],
                     directory, files, on_line)
         return next(directory / name for name in files if name.endswith(".dsc"))
+
+    def download_packaging(self, package, version, directory, on_line=None):
+        """What Debian adds to a source package: its .debian.tar.xz."""
+        files = {name: checksum for name, checksum in self._source_files(package, version).items()
+                 if name.endswith(".debian.tar.xz")}
+        self._fetch(["source", "--download-only", "--diff-only", f"{package}={version}"],
+                    directory, files, on_line)
+        return directory / next(iter(files))
 
     def _fetch(self, args, directory, files, on_line):
         """Have the files, {name: checksum} in the index, out of the cache or from the mirror."""
