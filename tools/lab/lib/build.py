@@ -6,6 +6,7 @@ import functools
 import os
 from contextlib import ExitStack, contextmanager
 
+import abi
 import apt
 import assemble
 import cache
@@ -118,6 +119,17 @@ def build_perf(name):
     """perf of the base or of the series."""
     program = paths.perf(name).parent.name
     part(program, f"Building {program}", perftool.build, name)
+
+
+def abi_statement():
+    """The statement of 'lab abi', of what it compiles."""
+    prepare_tree()
+    with ui.step("Installing pahole") as step:
+        host.install_packages(step, ["dwarves"])
+    for tree in abi.TREES:
+        plain = abi.plain(tree)
+        part(f"kernel-{plain.label}", f"Compiling {tree}", kernel.build_plain, plain)
+    return abi.make()
 
 
 def perf_only():

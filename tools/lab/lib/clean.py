@@ -5,6 +5,7 @@ Only names that the lab uses are removed, because LAB_BUILD may name a
 directory that holds other things as well.
 """
 
+import abi
 import cache
 import guest
 import paths
@@ -23,7 +24,7 @@ SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
 
 def built():
     """What is built, and the patches of this base."""
-    return (*BUILT, series.patches_dir().name)
+    return (*BUILT, series.patches_dir().name, abi.file().name)
 
 
 def _remove(name):

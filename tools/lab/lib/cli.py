@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+import abi
 import bases
 import bench
 import build
@@ -216,6 +217,14 @@ def verb_series(options):
     return 0
 
 
+def verb_abi(_options):
+    build.check_kernel(paths.SERIES)
+    statement = build.abi_statement()
+    abi.file().write_text(statement.text())
+    print(statement.text(), end="")
+    return 0
+
+
 def verb_rebase(options):
     build.check_kernel(paths.SERIES)
     with build.locked("sources"):
@@ -376,6 +385,8 @@ def build_parser():
                    "lab series --from 'Ann Other <ann@example.org>'")
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")
+    add_verb(verbs, "abi", verb_abi, "what user space and modules see otherwise than of the base",
+             "lab --base 6.12 abi")
     one = add_verb(verbs, "rebase", verb_rebase,
                    "take another release of the base, and show what it changed in what goes",
                    "lab rebase 6.12.118")
