@@ -59,13 +59,19 @@ def machine_mirror(codename):
     return parse_targets(text, codename)
 
 
+def tool_suites(codename):
+    """{suite: kinds of packages} of what the lab needs whichever the base is."""
+    suites = {BASE_SUITE: ("deb", "deb-src"), f"{BASE_SUITE}-security": ("deb", "deb-src")}
+    if codename != BASE_SUITE:
+        suites[f"{codename}-backports"] = ("deb",)
+    return suites
+
+
 def source_lines(mirror, codename):
     """Lines for sources.list; every one names the key that must have signed."""
-    suites = {BASE_SUITE: ("deb", "deb-src"), f"{BASE_SUITE}-security": ("deb", "deb-src")}
+    suites = tool_suites(codename)
     for suite in bases.current().suites:
         suites.setdefault(suite, ("deb", "deb-src"))
-    if codename != BASE_SUITE:
-        suites.setdefault(f"{codename}-backports", ("deb",))
     lines = []
     for suite, kinds in suites.items():
         uri = mirror.security if suite.endswith("-security") else mirror.main
@@ -145,12 +151,14 @@ class Apt:
         if failure:
             raise update_error(lines, failure)
 
-    def newest(self, package, pattern=".*"):
-        """The newest version of a binary package whose version matches."""
+    def tool_suites(self):
+        """Where all but the base comes from: a suite of the base may have what does not fit."""
+        return tool_suites(self.codename)
+
+    def newest(self, package, pattern=".*", suites=()):
+        """The newest version of a binary package whose version matches, of any suite or of some."""
         text = proc.output(["apt-cache", "madison", package], env=self._env())
-        rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
-        versions = [row[1] for row in rows if len(row) == 3 and row[2].endswith("Packages")]
-        return newest_of(package, versions, pattern)
+        return newest_of(package, binary_versions(text, suites), pattern)
 
     def _sources(self, package):
         """What the index says of a source package, a block for each version."""
@@ -225,6 +233,14 @@ def update_error(lines, failure):
         return LabError(f"the package mirror's signature or checksum is wrong: {failure}",
                         "do not use this mirror; choose another one in the apt sources")
     return LabError(f"cannot reach a package mirror: {failure}", NO_MIRROR)
+
+
+def binary_versions(text, suites=()):
+    """Versions of binary packages in lines of 'apt-cache madison', of any suite or of some."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+    found = [(row[1], row[2].split()) for row in rows if len(row) == 3]
+    return [version for version, (_, suite, *_, kind) in found
+            if kind == "Packages" and (not suites or suite.partition("/")[0] in suites)]
 
 
 def newest_of(package, versions, pattern):

@@ -28,8 +28,14 @@ def parse(text):
 
 def needs(debug):
     """Those that the lab cannot do without: guests, tracing, the checkers."""
-    names = ["base", "trace"] + (["debug"] if debug else [])
+    names = ["base", "trace", *of_base(), *(["debug"] if debug else [])]
     return [paths.CONFIG_DIR / f"{name}.config" for name in names]
+
+
+def of_base():
+    """The fragment of this base, if it has options of other names than the rest."""
+    name = f"linux-{paths.base_name()}"
+    return [name] if (paths.CONFIG_DIR / f"{name}.config").exists() else []
 
 
 def fragments(kernel, debug):

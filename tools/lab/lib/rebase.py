@@ -59,7 +59,8 @@ def fetch(release, step):
     private.prepare()
     step.progress("reading the mirror's indices")
     private.update(step.progress)
-    version = private.newest(base.package, re.escape(release) + "(-.*)?" if release else ".*")
+    version = private.newest(base.package, re.escape(release) + "(-.*)?" if release else ".*",
+                             base.suites)
     step.note = version
     if version == stamp.read("version-linux"):
         return version, sources.kernel()

@@ -87,7 +87,8 @@ def fetch(apt, step):
 
 
 def fetch_kernel(apt, step):
-    version = apt.newest(bases.current().package)
+    base = bases.current()
+    version = apt.newest(base.package, suites=base.suites)
     unpack_kernel(apt, version, kernel(), step)
     stamp.write("version-linux", version)
 
@@ -125,7 +126,7 @@ def fetch_qemu(apt, step):
 
 def unpack_package(apt, package, pattern, target, step):
     """The files of a binary package, below a directory; its version."""
-    version = apt.newest(package, pattern)
+    version = apt.newest(package, pattern, apt.tool_suites())
     step.progress(f"fetching {package} {version}")
     file = apt.download(package, version, downloads(), step.progress)
     proc.run(["dpkg-deb", "-x", file, target], paths.log_file("unpack"),
