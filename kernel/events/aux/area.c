@@ -17,6 +17,7 @@
 #include <trace/events/perf_aux.h>
 
 #include "../internal.h"
+#include "../maps.h"
 
 static struct perf_buffer *aux_buffer(struct perf_aux *aux)
 {
@@ -29,8 +30,8 @@ static void aux_destroy(struct perf_aux *aux)
 	lockdep_assert_held(&aux->mutex);
 
 	if (aux->priv)
-		aux->pmu->free_aux(aux->priv);
-	module_put(aux->pmu->module);
+		aux->free_aux(aux->priv);
+	module_put(aux->module);
 	aux->priv = NULL;
 	aux->pmu = NULL;
 	perf_aux_free_pages(aux);
@@ -136,8 +137,10 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 		return -EOPNOTSUPP;
 	}
 
-	__module_get(event->pmu->module);
 	aux->pmu = event->pmu;
+	aux->free_aux = event->pmu->free_aux;
+	aux->module = event->pmu->module;
+	__module_get(aux->module);
 	aux->overwrite = !(vma->vm_flags & VM_WRITE);
 	aux->pgoff = vma->vm_pgoff;
 	aux->nr_pages = vma_pages(vma);
@@ -380,7 +383,7 @@ static int aux_check_state(struct perf_buffer *rb, struct vm_area_struct *vma)
 	struct perf_aux *aux = &rb->aux;
 
 	/* The last mapping of the buffer is being removed. */
-	if (!atomic_read(&rb->mmap_count))
+	if (!perf_buffer_is_mapped(rb))
 		return -EINVAL;
 
 	switch (aux->state) {
@@ -400,13 +403,12 @@ static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 {
 	struct perf_aux *aux = &rb->aux;
 
-	if (!atomic_inc_not_zero(&rb->mmap_count)) {
+	if (!perf_count_map(rb, event)) {
 		/* While an area is mapped, so is its buffer: this one is new. */
 		if (aux_stop_writer(aux))
 			aux_destroy(aux);
 		return -EINVAL;
 	}
-	atomic_inc(&event->mmap_count);
 	aux->maps++;
 	return 0;
 }

@@ -87,6 +87,7 @@
 #include "../mlock.h"
 #include "arith.h"
 
+struct module;
 struct perf_buffer;
 struct perf_event;
 struct perf_output_handle;
@@ -115,7 +116,10 @@ enum perf_aux_state {
  * @pgoff: (S) page offset of the area in the event's file
  * @nr_pages: (S) size of the area, a power of two
  * @pages: (S) kernel address of each page
- * @pmu: (S, read by anybody) the PMU that @priv belongs to
+ * @pmu: (S, read by anybody) the PMU that @priv belongs to; only compared with
+ *	that of an event, because the PMU may be unregistered before the area is freed
+ * @module: (S) of the PMU, referenced; it has @free_aux
+ * @free_aux: (S) the PMU's function to free @priv
  * @priv: (S) what pmu::setup_aux() returned
  * @watermark: (S) number of bytes after which the reader is woken; U64_MAX in
  *	overwrite mode
@@ -147,6 +151,8 @@ struct perf_aux {
 	unsigned long		nr_pages;
 	void			**pages;
 	struct pmu		*pmu;
+	struct module		*module;
+	void			(*free_aux)(void *priv);
 	void			*priv;
 	u64			watermark;
 	struct perf_mlock	charge;

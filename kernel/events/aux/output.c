@@ -18,6 +18,7 @@
 #include <trace/events/perf_aux.h>
 
 #include "../internal.h"
+#include "../maps.h"
 
 /* End a transaction: release the area and the reference on its buffer. */
 static void aux_release(struct perf_buffer *rb)
@@ -190,7 +191,7 @@ unsigned int perf_aux_unreported(struct perf_event *event)
 	rcu_read_lock();
 	rb = READ_ONCE(event->rb);
 	/* perf does not count records as lost if there is no data buffer. */
-	if (rb && rb->nr_pages && atomic_read(&event->mmap_count) &&
+	if (rb && rb->nr_pages && perf_event_is_mapped(event) &&
 	    READ_ONCE(rb->aux.pmu) == event->pmu)
 		nr = READ_ONCE(rb->aux.unreported.nr);
 	rcu_read_unlock();
