@@ -15,7 +15,7 @@
  * another overflow is changing the state. It then only sets aux_pause_wanted, and
  * the interrupted change repeats until both agree. The last overflow thus wins.
  *
- * The change itself may let events overflow: a tracepoint of wrmsrl(), say. If such
+ * The change itself may let events overflow: a tracepoint of wrmsrq(), say. If such
  * an event undoes each change, both never agree. So the number of changes is
  * limited. Beyond it, overflows during a change are ignored; a driver with such a
  * limit of its own may set aux_paused back.

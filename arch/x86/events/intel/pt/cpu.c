@@ -24,6 +24,7 @@
 #include <linux/syscore_ops.h>
 
 #include <asm/cpu_device_id.h>
+#include <asm/cpuid/api.h>
 #include <asm/intel-family.h>
 #include <asm/msr.h>
 #include <asm/perf_event.h>
@@ -74,19 +75,19 @@ static int pt_claim_registers(void)
 	u64 ctl;
 
 	/* A hypervisor may show the capability without the registers. */
-	if (rdmsrl_safe(MSR_IA32_RTIT_CTL, &ctl))
+	if (rdmsrq_safe(MSR_IA32_RTIT_CTL, &ctl))
 		return -ENODEV;
 	if (ctl & RTIT_CTL_TRACEEN) {
 		if (ctl & RTIT_CTL_FABRIC_EN)
 			return -EBUSY;
-		wrmsrl(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
+		wrmsrq(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
 		pr_warn("CPU %d: stopped a trace that an earlier kernel left on\n",
 			smp_processor_id());
 	}
 	local_irq_save(flags);
 	pt_flush_status(pt);
 	local_irq_restore(flags);
-	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+	wrmsrq(MSR_IA32_RTIT_STATUS, 0);
 	pt->status_read = jiffies;
 	return 0;
 }
@@ -256,7 +257,7 @@ static void pt_read_ratios(void)
 	u32 eax, ebx, ecx, edx;
 	u64 info;
 
-	rdmsrl(MSR_PLATFORM_INFO, info);
+	rdmsrq(MSR_PLATFORM_INFO, info);
 	pt_pmu.max_nonturbo_ratio = FIELD_GET(MAX_NONTURBO, info);
 
 	if (boot_cpu_data.cpuid_level < TSC_CPUID_LEAF)
@@ -309,7 +310,7 @@ int __init pt_cpu_init(void)
 	if (quirk)
 		pt_pmu.quirks = quirk->driver_data;
 	if (boot_cpu_has(X86_FEATURE_VMX)) {
-		rdmsrl(MSR_IA32_VMX_MISC, misc);
+		rdmsrq(MSR_IA32_VMX_MISC, misc);
 		pt_pmu.vmx = misc & VMX_MISC_PT;
 	}
 

@@ -34,7 +34,7 @@ static void pt_write(u32 msr, u64 value, u64 *holds)
 	if (*holds == value)
 		return;
 	*holds = value;
-	wrmsrl(msr, value);
+	wrmsrq(msr, value);
 }
 
 static void pt_disable(struct pt *pt)
@@ -121,7 +121,7 @@ static bool pt_handle_pending_pmi(struct pt *pt)
 /*
  * How often a change is repeated because NMIs paused or resumed the event during
  * it; they are far fewer. Without a limit, a change never ends if the tracepoint of
- * wrmsrl() overflows in it, pauses a trace that starts and resumes one that stops.
+ * wrmsrq() overflows in it, pauses a trace that starts and resumes one that stops.
  * kernel/events/aux/pause.c has such a limit for changes that begin there.
  */
 #define PT_REPEATS_MAX	16
@@ -174,12 +174,12 @@ static void pt_check_previous(struct pt *pt, struct pt_buffer *previous)
 	u64 status;
 
 	pt->status_read = jiffies;
-	rdmsrl(MSR_IA32_RTIT_STATUS, status);
+	rdmsrq(MSR_IA32_RTIT_STATUS, status);
 	if (!(status & RTIT_STATUS_ERROR))
 		return;
 
 	pt_warn_error();
-	wrmsrl(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
+	wrmsrq(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
 	/* Not freed while interrupts are off: pt_free_aux() leaves that to RCU. */
 	if (previous != PT_OWNER_GONE)
 		WRITE_ONCE(previous->failed, true);
@@ -215,7 +215,7 @@ static void pt_load_status(struct pt *pt, struct pt_buffer *buf)
 	}
 	/* The hardware begins with a PSB if PacketByteCnt is 0. */
 	if (buf->psb_due) {
-		wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+		wrmsrq(MSR_IA32_RTIT_STATUS, 0);
 		pt->status_read = jiffies;
 		buf->psb_due = false;
 	}
@@ -299,8 +299,8 @@ u64 pt_read_head(struct pt *pt)
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
 
 	if (buf->nr_tables > 1)
-		rdmsrl(MSR_IA32_RTIT_OUTPUT_BASE, pt->msr.base);
-	rdmsrl(MSR_IA32_RTIT_OUTPUT_MASK, pt->msr.ptrs);
+		rdmsrq(MSR_IA32_RTIT_OUTPUT_BASE, pt->msr.base);
+	rdmsrq(MSR_IA32_RTIT_OUTPUT_MASK, pt->msr.ptrs);
 	pt_locate(buf, pt->msr.base, pt->msr.ptrs);
 	/* PT_DATA */
 	wmb();
@@ -319,7 +319,7 @@ static bool pt_clear_status(struct pt *pt, u64 obstacles, bool full)
 	u64 status;
 
 	pt->status_read = jiffies;
-	rdmsrl(MSR_IA32_RTIT_STATUS, status);
+	rdmsrq(MSR_IA32_RTIT_STATUS, status);
 	if (status & RTIT_STATUS_ERROR) {
 		pt_warn_error();
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
@@ -327,7 +327,7 @@ static bool pt_clear_status(struct pt *pt, u64 obstacles, bool full)
 	}
 	if (status & obstacles) {
 		status &= full ? 0 : RTIT_STATUS_BYTECNT;
-		wrmsrl(MSR_IA32_RTIT_STATUS, status);
+		wrmsrq(MSR_IA32_RTIT_STATUS, status);
 	}
 	return !(status & RTIT_STATUS_BYTECNT);
 }
@@ -554,7 +554,7 @@ void pt_stop_for_good(struct pt *pt)
 
 	/* See pt::vmx: TraceEn is clear. */
 	if (!pt->vmx)
-		wrmsrl(MSR_IA32_RTIT_CTL, 0);
+		wrmsrq(MSR_IA32_RTIT_CTL, 0);
 	buf = perf_get_aux(&pt->handle);
 	if (state != PT_BUSY && buf)
 		perf_aux_output_publish(&pt->handle, pt_final_size(pt, buf));

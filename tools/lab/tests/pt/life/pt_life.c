@@ -22,6 +22,12 @@
 #include <asm/msr.h>
 #include <asm/perf_event.h>
 
+/* Before Linux 6.16, the accessors have older names. */
+#ifndef rdmsrq
+#define rdmsrq rdmsrl
+#define wrmsrq wrmsrl
+#endif
+
 /* Masks of a processor after reset (SDM: "IA32_RTIT_OUTPUT_MASK_PTRS") */
 #define PT_MASK_RESET	0x7f
 #define PT_ADDR_MSRS	8
@@ -35,8 +41,8 @@ static void pt_life_check_off(const char *when)
 {
 	u64 ctl, debugctl;
 
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, debugctl);
+	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, debugctl);
 	pr_info("pt_life: CPU %u %s: TraceEn %llu, BTS %d\n", smp_processor_id(), when,
 		ctl & RTIT_CTL_TRACEEN, !!(debugctl & DEBUGCTLMSR_BTS));
 }
@@ -45,14 +51,14 @@ static void pt_life_lose(void)
 {
 	unsigned int i;
 
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, 0);
-	wrmsrl(MSR_IA32_RTIT_CTL, 0);
-	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
-	wrmsrl(MSR_IA32_RTIT_OUTPUT_BASE, 0);
-	wrmsrl(MSR_IA32_RTIT_OUTPUT_MASK, PT_MASK_RESET);
-	wrmsrl(MSR_IA32_RTIT_CR3_MATCH, 0);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, 0);
+	wrmsrq(MSR_IA32_RTIT_CTL, 0);
+	wrmsrq(MSR_IA32_RTIT_STATUS, 0);
+	wrmsrq(MSR_IA32_RTIT_OUTPUT_BASE, 0);
+	wrmsrq(MSR_IA32_RTIT_OUTPUT_MASK, PT_MASK_RESET);
+	wrmsrq(MSR_IA32_RTIT_CR3_MATCH, 0);
 	for (i = 0; i < PT_ADDR_MSRS; i++)
-		wrmsrl(MSR_IA32_RTIT_ADDR0_A + i, 0);
+		wrmsrq(MSR_IA32_RTIT_ADDR0_A + i, 0);
 }
 
 static int pt_life_starting(unsigned int cpu)
@@ -112,9 +118,9 @@ static void pt_life_vmxon(void)
 	pt_life_work_outside();
 	intel_pt_handle_vmx(1);
 	/* VMXON clears it, whatever the driver has done. */
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
 	if (ctl & RTIT_CTL_TRACEEN)
-		wrmsrl(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
+		wrmsrq(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
 	pt_life_work_in_vmx();
 }
 

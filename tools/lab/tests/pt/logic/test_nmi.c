@@ -353,7 +353,7 @@ static void test_kill(const struct setting *setting, const struct action *base)
 	verdict("nmi: %s: the kernel's end at each place of: %s", setting->name, base->name);
 }
 
-/* A tracepoint in wrmsrl() may overflow each time: whatever begins, is undone. */
+/* A tracepoint in wrmsrq() may overflow each time: whatever begins, is undone. */
 static void do_contrary(void)
 {
 	perf_aux_pause(&trace.event, hw_enabled());

@@ -12,8 +12,8 @@ void hw_write(u32 msr, u64 value);
 /* Registers that a hypervisor keeps to itself: an error instead of a #GP */
 int hw_read_safe(u32 msr, u64 *value);
 
-#define rdmsrl(msr, value)	((void)((value) = hw_read(msr)))
-#define rdmsrl_safe(msr, value)	hw_read_safe(msr, value)
-#define wrmsrl(msr, value)	hw_write(msr, value)
+#define rdmsrq(msr, value)	((void)((value) = hw_read(msr)))
+#define rdmsrq_safe(msr, value)	hw_read_safe(msr, value)
+#define wrmsrq(msr, value)	hw_write(msr, value)
 
 #endif
