@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 
 #include <asm/intel_ds.h>
@@ -23,6 +24,10 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	struct bts *bts = this_cpu_ptr(&bts_cpu);
 	struct hw_perf_event *hw = &trace->hw;
 
+	/* It went on while its group was throttled; see bts_pmu_stop(). */
+	if (bts->handle.event == trace)
+		return;
+
 	hw->state = 0;
 	if (!bts_begin(bts, trace)) {
 		hw->state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -32,9 +37,17 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	bts_leave_busy(bts);
 }
 
-/* Even without PERF_EF_UPDATE the transaction ends. */
+/*
+ * Even without PERF_EF_UPDATE the transaction ends. But since Linux 6.16, an NMI of
+ * another event that interrupts too often throttles all events of its group. It may
+ * have interrupted a change of the trace, so the trace goes on: it is none of those
+ * that interrupt too often.
+ */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
+	if (!(flags & PERF_EF_UPDATE) && in_nmi())
+		return;
+
 	bts_end(this_cpu_ptr(&bts_cpu));
 	trace->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }

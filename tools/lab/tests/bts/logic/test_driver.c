@@ -150,11 +150,37 @@ static void nmi_other(void)
 	hw_nmi();
 }
 
+static bool throttled;
+
+static void throttle(void)
+{
+	core_event.pmu->stop(&core_event, 0);
+	throttled = true;
+}
+
+/* One of another event of the group, for the last time: all of them are throttled. */
+static void nmi_throttle(void)
+{
+	hw_branches(1, true);
+	hw_overflow = throttle;
+	hw_nmi();
+	hw_overflow = NULL;
+}
+
+/* The next tick. */
+static void unthrottle(void)
+{
+	if (throttled && in && !core_event.pending_disable)
+		core_event.pmu->start(&core_event, 0);
+	throttled = false;
+}
+
 static const struct {
 	const char *name;
 	void (*come)(void);
 } nmis[] = {
 	{ "PMI", nmi_due }, { "late PMI", nmi_late }, { "NMI of another event", nmi_other },
+	{ "NMI that throttles", nmi_throttle },
 };
 
 static unsigned int single_place, single_nmi;
@@ -235,6 +261,7 @@ static unsigned int run(const struct setting *setting, const struct action *base
 	nmi_arm(tick, nmi);
 	base->act();
 	places = nmi_disarm();
+	unthrottle();
 	if (!is_blamed())
 		core_check(in);
 	if (!is_blamed())
@@ -292,6 +319,7 @@ static void test_stream(const struct setting *setting, unsigned long steps)
 			hw_nmi();
 		if (random_below(4))
 			hw_deliver();
+		unthrottle();
 		if (core_event.pending_disable)
 			do_out();
 		if (!setting->overwrite && !random_below(4))
