@@ -39,7 +39,8 @@ static struct mapping data, area, more;
 static void begin(void)
 {
 	world_begin();
-	pmu = (struct pmu){ .setup_aux = setup, .free_aux = free_aux, .stop = stop };
+	pmu = (struct pmu){ .module = &pmu, .setup_aux = setup, .free_aux = free_aux,
+			    .stop = stop };
 	setup_error = 0;
 	set_up = 0;
 	freed = 0;
@@ -170,9 +171,12 @@ static void test_modes(void)
 		      aux->mark == (overwrite ? 0 : 3 * PAGE_SIZE),
 		      "area: its watermark, and the last one that was passed");
 		unmap(&data);
+		/* The PMU has been unregistered, and its struct freed. */
+		pmu.module = NULL;
+		pmu.free_aux = NULL;
 		unmap(&area);
 		point(freed == 1 && world.traced[UNMAP] == 1 && world_clean(),
-		      "area: gone, after the data");
+		      "area: gone, after the data and after its PMU");
 	}
 	begin();
 	pmu.capabilities = PERF_PMU_CAP_AUX_NO_SG;

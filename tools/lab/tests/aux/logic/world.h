@@ -65,6 +65,9 @@ typedef struct { long counter; } atomic_long_t, atomic64_t, local_t, refcount_t;
 #define atomic_inc(a)		((void)(a)->counter++)
 #define atomic_dec_and_test(a)	(!--(a)->counter)
 #define atomic_inc_not_zero(a)	((a)->counter ? !!++(a)->counter : false)
+#define refcount_read		atomic_read
+#define refcount_set		atomic_set
+#define refcount_inc_not_zero	atomic_inc_not_zero
 #define atomic_long_read	atomic_read
 #define atomic_long_add(v, a)	((void)((a)->counter += (v)))
 #define atomic_long_sub(v, a)	((void)((a)->counter -= (v)))
@@ -312,8 +315,8 @@ struct perf_event_mmap_page { u64 data_tail, aux_head, aux_tail, aux_offset, aux
 #define smp_processor_id()	(world.cpu)
 #define cpu_to_node(cpu)	((cpu) + 100)
 #define this_cpu_ptr(p)		(&(*(p))[world.cpu])
-#define module_put(m)		((void)world.modules--)
-#define __module_get(m)		((void)world.modules++)
+#define module_put(m)		((void)(world.modules -= !!(m)))
+#define __module_get(m)		((void)(world.modules += !!(m)))
 
 void perf_event_disable_inatomic(struct perf_event *event);
 void perf_event_update_userpage(struct perf_event *event);
