@@ -28,14 +28,14 @@ def parse(text):
 
 def needs(debug):
     """Those that the lab cannot do without: guests, tracing, the checkers."""
-    names = ["base", "trace", *of_base(), *(["debug"] if debug else [])]
-    return [paths.CONFIG_DIR / f"{name}.config" for name in names]
+    return _files(["base", "trace"] + (["debug"] if debug else []))
 
 
-def of_base():
-    """The fragment of this base, if it has options of other names than the rest."""
-    name = f"linux-{paths.base_name()}"
-    return [name] if (paths.CONFIG_DIR / f"{name}.config").exists() else []
+def _files(names):
+    """Fragments, each with what is otherwise on this base, if it has a file for that."""
+    base = paths.base_name()
+    return [file for name in names for part in (name, f"{name}-{base}")
+            if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
 
 
 def fragments(kernel, debug):
@@ -45,8 +45,7 @@ def fragments(kernel, debug):
 
 def own_fragments(kernel, debug):
     """Those of options that only the series has."""
-    names = ["series"] + (["series-debug"] if debug else []) if kernel != "stock" else []
-    return [file for name in names if (file := paths.CONFIG_DIR / f"{name}.config").exists()]
+    return _files(["series"] + (["series-debug"] if debug else []) if kernel != "stock" else [])
 
 
 def saved(kernel):
