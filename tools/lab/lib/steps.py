@@ -110,10 +110,11 @@ def read_drops(file):
     return drops, places
 
 
-def read_files(file, roots):
+def read_files(file, roots, others=()):
     """{path: file} of our files that a list names, and whether MAINTAINERS is one.
 
-    Of a path that several roots have, the last one's is taken.
+    Of a path that several roots have, the last one's is taken. A file that only others have, which
+    are roots of other bases, is none of this base's.
     """
     files, maintainers = {}, False
     for number, pattern in without_comments(file):
@@ -122,7 +123,7 @@ def read_files(file, roots):
             continue
         found = {path: f for root in roots for f in expand(root, pattern)
                  if is_overlay(path := str(f.relative_to(root)))}
-        if not found:
+        if not found and not any(expand(root, pattern) for root in others):
             raise LabError(f"{paths.shown(file)}:{number}: nothing matches '{pattern}'",
                            "name files of the repository, relative to its top")
         files.update(found)
@@ -177,7 +178,8 @@ def read_step(name, base, root):
     drops, places = read_drops(part("drop")) if part("drop") else ({}, {})
     files, maintainers = {}, False
     if part("files"):
-        files, maintainers = read_files(part("files"), (root, base.overlay(root)))
+        others = [bases.read(other).overlay(root) for other in bases.names()]
+        files, maintainers = read_files(part("files"), (root, base.overlay(root)), others)
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
                 part("grow.patch"), places=places)
     if not (drops or files or step.hooks or step.grow or maintainers):
