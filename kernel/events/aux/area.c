@@ -18,6 +18,7 @@
 
 #include "../internal.h"
 #include "../maps.h"
+#include "contexts.h"
 
 static struct perf_buffer *aux_buffer(struct perf_aux *aux)
 {
@@ -198,14 +199,10 @@ static void aux_stop_here(void *info)
 {
 	struct aux_stop *stop = info;
 	struct perf_aux *aux = stop->aux;
-	struct perf_buffer *rb = aux_buffer(aux);
-	struct perf_cpu_context *cpuctx = this_cpu_ptr(&perf_cpu_context);
 	struct perf_event *writer;
 
 	rcu_read_lock();
-	aux_stop_ctx(&cpuctx->ctx, rb);
-	if (cpuctx->task_ctx)
-		aux_stop_ctx(cpuctx->task_ctx, rb);
+	aux_for_each_context(aux_stop_ctx, aux_buffer(aux));
 
 	/* With its transaction open, an event can be redirected to another buffer. */
 	writer = READ_ONCE(aux->writer);
