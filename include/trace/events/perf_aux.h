@@ -37,14 +37,15 @@ TRACE_EVENT(perf_aux_map,
 		__field(unsigned long,	size)
 		__field(u64,		watermark)
 		__field(bool,		overwrite)
-		__string(pmu,		event->pmu->name)
+		__dynamic_array(char,	pmu,	strlen(event->pmu->name) + 1)
 	),
 	TP_fast_assign(
 		__entry->id		= event->id;
 		__entry->size		= size;
 		__entry->watermark	= watermark;
 		__entry->overwrite	= overwrite;
-		__assign_str(pmu);
+		memcpy(__get_dynamic_array(pmu), event->pmu->name,
+		       __get_dynamic_array_len(pmu));
 	),
 	TP_printk("id=%llu pmu=%s size=%lu %s watermark=%llu",
 		  __entry->id, __get_str(pmu), __entry->size,
