@@ -14,6 +14,8 @@ QEMU_VERSION = r"1:10\.0\..*"
 MESON_VERSION = r"1\.(?:[5-9]|\d\d)\..*"
 # The first that knows event trace; Debian 12 has an older one.
 LIBIPT_VERSION = r"(?:2\.[1-9]|[3-9]).*"
+# The firmware is that of the QEMU which is built: a suite of the base may have a newer one.
+FIRMWARE_VERSIONS = {"qemu-system-data": QEMU_VERSION}
 FIRMWARE_FILES = {
     "qemu-system-data": ("usr/share/qemu", ("qboot.rom", "linuxboot_dma.bin", "pvh.bin",
                                             "kvmvapic.bin", "linuxboot.bin")),
@@ -149,7 +151,8 @@ def fetch_firmware(apt, step):
     """QEMU's firmware is not in Debian's source of QEMU: take the binaries."""
     with Staging(paths.firmware()) as staging:
         for package, (directory, names) in FIRMWARE_FILES.items():
-            unpack_package(apt, package, ".*", staging / package, step)
+            unpack_package(apt, package, FIRMWARE_VERSIONS.get(package, ".*"), staging / package,
+                           step)
             for name in names:
                 shutil.copy(staging / package / directory / name, staging / name)
             guest.remove(staging / package)
