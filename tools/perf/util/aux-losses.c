@@ -9,6 +9,7 @@
  */
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/capability.h>
 #include <linux/kernel.h>
@@ -22,7 +23,6 @@
 
 #include "aux-losses.h"
 #include "auxtrace.h"
-#include "cap.h"
 #include "debug.h"
 #include "event.h"
 #include "evlist.h"
@@ -113,16 +113,28 @@ u64 aux_losses__larger(u64 size, u64 room)
 	return 0;
 }
 
+/* Whether the kernel lets the process lock memory beyond the limits. */
+static bool may_exceed_limits(void)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { .effective = 0 } };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+	if (perf_event_paranoid() < 0)
+		return true;
+
+	return !syscall(SYS_capget, &header, data) &&
+	       (data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK));
+}
+
 /* How many bytes of buffers perf may have in all; a quarter of the memory at most. */
 static u64 room_for_buffers(void)
 {
 	u64 memory = sysconf(_SC_PHYS_PAGES) * (u64)page_size / 4;
 	struct rlimit limit;
 	u64 lockable;
-	bool used_root;
 	int kb;
 
-	if (perf_event_paranoid() < 0 || perf_cap__capable(CAP_IPC_LOCK, &used_root))
+	if (may_exceed_limits())
 		return memory;
 
 	if (sysctl__read_int("kernel/perf_event_mlock_kb", &kb) < 0 ||
@@ -141,8 +153,9 @@ static void find_sizes(struct aux_remedies *remedies, const struct aux_losses *s
 		       struct evlist *evlist, const struct record_opts *opts)
 {
 	/* A mapping of data has a page before them. */
-	u64 mapped = evlist->core.mmap_len, aux = opts->auxtrace_mmap_pages * (u64)page_size;
-	u64 room = room_for_buffers() / max(evlist->core.nr_mmaps, 1);
+	u64 mapped = evlist__core(evlist)->mmap_len;
+	u64 aux = opts->auxtrace_mmap_pages * (u64)page_size;
+	u64 room = room_for_buffers() / max(evlist__core(evlist)->nr_mmaps, 1);
 
 	remedies->aux_size = aux;
 	remedies->data_size = mapped - page_size;
@@ -293,11 +306,11 @@ void aux_losses__report(struct auxtrace_record *itr, struct evlist *evlist,
 {
 	struct aux_remedies remedies = { .snapshot = itr && itr->snapshot_start };
 	struct aux_losses sum = { .records = 0 };
+	int kind, nr_mmaps = evlist__core(evlist)->nr_mmaps;
 	bool any = false;
-	int kind;
 
-	take(&sum, evlist->mmap, evlist->core.nr_mmaps);
-	take(&sum, evlist->overwrite_mmap, evlist->core.nr_mmaps);
+	take(&sum, evlist__mmap(evlist), nr_mmaps);
+	take(&sum, evlist__overwrite_mmap(evlist), nr_mmaps);
 	for (kind = 0; kind < AUX_LOSS_MAX; kind++)
 		any |= sum.nr[kind];
 	if (!any || quiet)

@@ -60,8 +60,6 @@ struct aux_remedies {
 	bool samples;
 };
 
-#ifdef HAVE_AUXTRACE_SUPPORT
-
 /* while perf record reads, each time that it is about to write out what is in a data buffer */
 void aux_losses__count(struct mmap *map);
 
@@ -73,21 +71,5 @@ void aux_losses__report(struct auxtrace_record *itr, struct evlist *evlist,
 u64 aux_losses__larger(u64 size, u64 room);
 void aux_losses__fprintf(FILE *fp, const struct aux_losses *sum,
 			 const struct aux_remedies *remedies);
-
-#else /* HAVE_AUXTRACE_SUPPORT */
-
-#include <linux/compiler.h>
-
-static inline void aux_losses__count(struct mmap *map __maybe_unused)
-{
-}
-
-static inline void aux_losses__report(struct auxtrace_record *itr __maybe_unused,
-				      struct evlist *evlist __maybe_unused,
-				      const struct record_opts *opts __maybe_unused)
-{
-}
-
-#endif /* HAVE_AUXTRACE_SUPPORT */
 
 #endif /* __PERF_AUX_LOSSES_H */

@@ -4,8 +4,8 @@
  * made of the trace that came with the sample, and of what that trace continues.
  */
 #include "auxtrace.h"
+#include "branch.h"
 #include "machine.h"
-#include "sample.h"
 #include "thread.h"
 #include "thread-stack.h"
 
