@@ -190,7 +190,7 @@ try()
 	(seconds='' ; record "$work/trial" -N ${thread:+"$thread"} -- true) >"$work/said" 2>&1 &&
 		is_complete "$work/trial" && return
 	case $(cat "$work/said") in
-	*"kernel does not support the term"*)
+	*"kernel does not support the term"* | *"'aux_action' feature is not supported"*)
 		fail "--from needs a kernel that can pause a trace: use Linux 6.13 or newer" ;;
 	*aux-action*)
 		fail "--from needs a perf that knows aux-action: use that of Linux 6.14 or newer" ;;
