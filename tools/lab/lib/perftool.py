@@ -2,7 +2,6 @@
 """Build of perf from tools/perf of the series or of the base, for the host and the guest alike."""
 
 import assemble
-import bases
 import cache
 import compiled
 import guest
@@ -23,8 +22,6 @@ OPTIONS = """
     NO_SHELLCHECK=1 NO_LIBZSTD=1 NO_LIBLLVM=1 NO_BABELTRACE2=1 NO_RUST=1
     JEVENTS_MODEL=skylakex,skylake prefix=/usr
 """.split()
-# What of that newer ones call otherwise, or have in addition.
-SINCE_7 = "NO_BABELTRACE2=1 NO_LIBLLVM=1 NO_RUST=1".split()
 # perf's libraries bring debug information, in which ccache leaves relative paths. No map of prefixes
 # helps there: "../../include" is tools/include for one of them, and include for perf itself.
 LINKING = {"LDFLAGS": "-Wl,--strip-debug"}
@@ -42,8 +39,7 @@ NOT_COMPILED = ("tools/testing/", "tools/perf/Documentation/", "tools/perf/dlfil
 
 def options():
     """make's variables; debug information names no place of this machine."""
-    newer = SINCE_7 if bases.numbers(stamp.read("version-linux"))[0] >= 7 else []
-    return [*OPTIONS, *newer, f"EXTRA_CFLAGS=-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}"]
+    return [*OPTIONS, f"EXTRA_CFLAGS=-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}"]
 
 
 def expected_objects():
