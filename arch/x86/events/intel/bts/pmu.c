@@ -38,10 +38,10 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 }
 
 /*
- * Even without PERF_EF_UPDATE the transaction ends. But since Linux 6.16, an NMI of
- * another event that interrupts too often throttles all events of its group. It may
- * have interrupted a change of the trace, so the trace goes on: it is none of those
- * that interrupt too often.
+ * Even without PERF_EF_UPDATE the transaction ends, except in NMI. There an event that
+ * overflows too often is throttled, and since Linux 6.16 all events of its group with
+ * it. The NMI may have interrupted a change of the trace, which cannot be ended then;
+ * and the trace itself causes no such overflows. So the trace goes on.
  */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
