@@ -9,7 +9,6 @@
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
-#include <linux/preempt.h>
 #include <linux/printk.h>
 
 #include <asm/intel_ds.h>
@@ -24,7 +23,7 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	struct bts *bts = this_cpu_ptr(&bts_cpu);
 	struct hw_perf_event *hw = &trace->hw;
 
-	/* It went on while its group was throttled; see bts_pmu_stop(). */
+	/* Its group was throttled: see bts_pmu_stop(). */
 	if (bts->handle.event == trace)
 		return;
 
@@ -38,14 +37,14 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 }
 
 /*
- * Even without PERF_EF_UPDATE the transaction ends, except in NMI. There an event that
- * overflows too often is throttled, and since Linux 6.16 all events of its group with
- * it. The NMI may have interrupted a change of the trace, which cannot be ended then;
- * and the trace itself causes no such overflows. So the trace goes on.
+ * Since Linux 6.16, an event that overflows too often throttles all events of its
+ * group: a stop without PERF_EF_UPDATE, from an NMI or from a tracepoint that the
+ * driver itself comes to, hence in the middle of any change of the trace. The trace
+ * causes no such overflows, so it goes on.
  */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
-	if (!(flags & PERF_EF_UPDATE) && in_nmi())
+	if (!(flags & PERF_EF_UPDATE))
 		return;
 
 	bts_end(this_cpu_ptr(&bts_cpu));

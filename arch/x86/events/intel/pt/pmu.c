@@ -31,7 +31,6 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 	struct hw_perf_event *hw = &trace->hw;
-	bool open = !(hw->state & PERF_HES_UPTODATE);
 
 	/* The caller has cleared hw_perf_event::aux_paused. */
 	if (flags & PERF_EF_RESUME) {
@@ -39,12 +38,9 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 		return;
 	}
 
-	/* Stopped without PERF_EF_UPDATE: its transaction is still open. */
-	if (open) {
-		hw->state = 0;
-		pt_apply(pt, trace);
+	/* Its group was throttled: see pt_pmu_stop(). */
+	if (!(hw->state & PERF_HES_STOPPED))
 		return;
-	}
 
 	if (hw->addr_filters)
 		perf_event_addr_filters_sync(trace);
@@ -59,13 +55,20 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 	struct hw_perf_event *hw = &trace->hw;
-	struct pt_buffer *buf;
 
 	/* The caller has set hw_perf_event::aux_paused. */
 	if (flags & PERF_EF_PAUSE) {
 		pt_apply(pt, trace);
 		return;
 	}
+
+	/*
+	 * Since Linux 6.16, an event that interrupts too often throttles all of its
+	 * group, from an NMI or from a tracepoint that a change of the trace comes
+	 * to. The trace interrupts no more for that, so it goes on.
+	 */
+	if (!(flags & PERF_EF_UPDATE))
+		return;
 
 	/*
 	 * A PMI may end the transaction and set STOPPED and UPTODATE. If the PMI
@@ -76,13 +79,6 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 	if (pt->handle.event != trace || !pt_enter_busy(pt)) {
 		if (!pt->handle.event)
 			hw->state |= PERF_HES_UPTODATE;
-		return;
-	}
-
-	/* In overwrite mode, samples may be taken until the final stop. */
-	buf = perf_get_aux(&pt->handle);
-	if (!(flags & PERF_EF_UPDATE) && buf->overwrite) {
-		pt_leave_busy(pt);
 		return;
 	}
 	pt_end(pt);

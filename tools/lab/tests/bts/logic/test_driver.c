@@ -59,23 +59,13 @@ static void do_out(void)
 }
 
 /* Another CPU, for example: the event is stopped for a moment. */
-static void restart(int flags)
+static void do_restart(void)
 {
 	if (!in)
 		return;
-	core_event.pmu->stop(&core_event, flags);
+	core_event.pmu->stop(&core_event, PERF_EF_UPDATE);
 	if (!core_event.pending_disable)
 		core_event.pmu->start(&core_event, 0);
-}
-
-static void do_restart(void)
-{
-	restart(PERF_EF_UPDATE);
-}
-
-static void do_halt(void)
-{
-	restart(0);
 }
 
 static void do_stop_twice(void)
@@ -109,7 +99,6 @@ static const struct action bases[] = {
 	{ "schedule in", do_nothing, do_in },
 	{ "schedule out", do_in, do_out },
 	{ "restart", do_in, do_restart },
-	{ "halt", do_in, do_halt },
 	{ "stop twice", do_in, do_stop_twice },
 	{ "block-step", do_in, do_block_step },
 };

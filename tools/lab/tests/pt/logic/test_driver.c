@@ -183,7 +183,7 @@ static void test_exclusive(void)
 	verdict("driver: one event at a time");
 }
 
-/* Throttled, say: stopped and started where it is, with and without an update. */
+/* Stopped and started where it is; without an update its group is throttled, and it goes on. */
 static void test_stop_start(bool overwrite)
 {
 	static const int UPDATE[] = { 0, PERF_EF_UPDATE };
@@ -192,7 +192,10 @@ static void test_stop_start(bool overwrite)
 	for (int i = 0; i < 2 * ARRAY_SIZE(UPDATE); i++) {
 		hw_output(100);
 		pt_pmu.pmu.stop(&trace.event, UPDATE[i / 2]);
-		EXPECT(trace.event.hw.state & PERF_HES_STOPPED && !hw_enabled());
+		if (UPDATE[i / 2])
+			EXPECT(trace.event.hw.state & PERF_HES_STOPPED && !hw_enabled());
+		else
+			EXPECT(!trace.event.hw.state && hw_runs());
 		core_check(&trace);
 		/* Its newest data can be had until it is told of them. */
 		if (overwrite)
@@ -411,7 +414,7 @@ static void test_sleep(void)
 	machine_wake();
 	EXPECT(!hw_enabled());
 	EXPECT(!trace_in(&trace));
-	pt_pmu.pmu.stop(&trace.event, 0);
+	pt_pmu.pmu.stop(&trace.event, PERF_EF_UPDATE);
 	machine_sleep();
 	machine_wake();
 	EXPECT(!hw_enabled() && trace.event.hw.state & PERF_HES_STOPPED);

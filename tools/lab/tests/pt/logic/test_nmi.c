@@ -105,14 +105,21 @@ static void do_restart(void)
 		trace.event.pmu->start(&trace.event, 0);
 }
 
-/* The same, and it may be sampled meanwhile. */
-static void do_halt(void)
+static bool throttled;
+
+/* Another event of the group interrupts too often, so all of them are throttled. */
+static void do_throttle(void)
 {
-	if (!in)
-		return;
 	trace.event.pmu->stop(&trace.event, 0);
-	if (!trace.event.pending_disable)
+	throttled = true;
+}
+
+/* The next tick. An event that is scheduled in is not throttled any more. */
+static void unthrottle(void)
+{
+	if (throttled && in && !trace.event.pending_disable)
 		trace.event.pmu->start(&trace.event, 0);
+	throttled = false;
 }
 
 static void do_vmx(void)
@@ -170,7 +177,6 @@ static const struct action bases[] = {
 	{ "resume", do_in_paused, do_resume },
 	{ "sample", do_in, do_sample },
 	{ "restart", do_in, do_restart },
-	{ "halt", do_in, do_halt },
 	{ "VMX and back", do_in, do_vmx },
 	{ "VMX", do_in, do_vmx_enter },
 };
@@ -184,6 +190,7 @@ static const struct action nmis[] = {
 	{ "pause and resume", 0, do_pause_resume },
 	{ "resume and pause", 0, do_resume_pause },
 	{ "sample", 0, do_sample },
+	{ "throttle", 0, do_throttle },
 };
 
 /* What comes where: nmi_at() of one; several at random */
@@ -275,6 +282,7 @@ static unsigned int run(const struct setting *setting, const struct action *base
 	nmi_arm(tick, nmi);
 	base->act();
 	places = nmi_disarm();
+	unthrottle();
 	settle_and_check(base);
 	tear_down();
 	return places;
