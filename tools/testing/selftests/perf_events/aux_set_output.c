@@ -156,10 +156,20 @@ TEST_F_TIMEOUT(aux_set_output, area_is_mapped_by_either, 60)
 {
 	struct aux_event *first = &self->events[0], *second = &self->events[1];
 	struct aux_event other = { .fd = second->fd };
+	int ret;
 
 	ASSERT_EQ(map_all(first), 0);
 	ASSERT_EQ(redirect(second, first->fd), 0);
-	ASSERT_EQ(map_all(&other), 0);
+	ret = aux_map_data(&other, DATA_PAGES);
+	if (ret == -EBUSY) {
+		/* Newer kernels let the user page be that of one event only. */
+		other.page = first->page;
+		other.data_len = first->data_len;
+		first->page = NULL;
+		ret = 0;
+	}
+	ASSERT_EQ(ret, 0);
+	ASSERT_EQ(aux_map_area(&other, AREA, PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(second), 0);
 	aux_unmap(first);
 
