@@ -63,9 +63,10 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 	}
 
 	/*
-	 * Since Linux 6.16, an event that interrupts too often throttles all of its
-	 * group, from an NMI or from a tracepoint that a change of the trace comes
-	 * to. The trace interrupts no more for that, so it goes on.
+	 * Since Linux 6.16, an event that overflows too often throttles all events of
+	 * its group: a stop without PERF_EF_UPDATE, from an NMI or from a tracepoint
+	 * that the driver itself comes to, hence in the middle of any change of the
+	 * trace. The trace causes no such overflows, so it goes on.
 	 */
 	if (!(flags & PERF_EF_UPDATE))
 		return;
