@@ -9,9 +9,7 @@
  */
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/capability.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/sizes.h>
@@ -22,6 +20,7 @@
 #include <perf/evlist.h>
 
 #include "aux-losses.h"
+#include "aux-losses-base.h"
 #include "auxtrace.h"
 #include "debug.h"
 #include "event.h"
@@ -83,14 +82,15 @@ void aux_losses__count(struct mmap *map)
 	}
 }
 
-/* Move the counts of some maps to a sum. */
-static void take(struct aux_losses *sum, struct mmap *maps, int nr_maps)
+/* Move the counts of all maps of a kind to a sum. */
+static void take(struct aux_losses *sum, struct evlist *evlist, bool overwrite)
 {
 	struct aux_losses *losses;
-	int i, kind;
+	struct perf_mmap *md;
+	int kind;
 
-	for (i = 0; maps && i < nr_maps; i++) {
-		losses = &maps[i].losses;
+	perf_evlist__for_each_mmap(evlist__core(evlist), md, overwrite) {
+		losses = &container_of(md, struct mmap, core)->losses;
 		sum->records += losses->records;
 		losses->records = 0;
 		for (kind = 0; kind < AUX_LOSS_MAX; kind++) {
@@ -113,19 +113,6 @@ u64 aux_losses__larger(u64 size, u64 room)
 	return 0;
 }
 
-/* Whether the kernel lets the process lock memory beyond the limits. */
-static bool may_exceed_limits(void)
-{
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { .effective = 0 } };
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-
-	if (perf_event_paranoid() < 0)
-		return true;
-
-	return !syscall(SYS_capget, &header, data) &&
-	       (data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK));
-}
-
 /* How many bytes of buffers perf may have in all; a quarter of the memory at most. */
 static u64 room_for_buffers(void)
 {
@@ -134,7 +121,7 @@ static u64 room_for_buffers(void)
 	u64 lockable;
 	int kb;
 
-	if (may_exceed_limits())
+	if (perf_event_paranoid() < 0 || perf_cap__may_lock())
 		return memory;
 
 	if (sysctl__read_int("kernel/perf_event_mlock_kb", &kb) < 0 ||
@@ -306,11 +293,11 @@ void aux_losses__report(struct auxtrace_record *itr, struct evlist *evlist,
 {
 	struct aux_remedies remedies = { .snapshot = itr && itr->snapshot_start };
 	struct aux_losses sum = { .records = 0 };
-	int kind, nr_mmaps = evlist__core(evlist)->nr_mmaps;
 	bool any = false;
+	int kind;
 
-	take(&sum, evlist__mmap(evlist), nr_mmaps);
-	take(&sum, evlist__overwrite_mmap(evlist), nr_mmaps);
+	take(&sum, evlist, false);
+	take(&sum, evlist, true);
 	for (kind = 0; kind < AUX_LOSS_MAX; kind++)
 		any |= sum.nr[kind];
 	if (!any || quiet)

@@ -4,7 +4,7 @@
  * made of the trace that came with the sample, and of what that trace continues.
  */
 #include "auxtrace.h"
-#include "branch.h"
+#include "callchain.h"
 #include "machine.h"
 #include "thread.h"
 #include "thread-stack.h"

@@ -10,7 +10,6 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 
-#include "branch.h"
 #include "callchain.h"
 #include "map.h"
 

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What evlist.h of newer versions of perf has itself */
+/* What aux-losses.c needs that differs between versions of perf */
 #ifndef __PERF_AUX_LOSSES_BASE_H
 #define __PERF_AUX_LOSSES_BASE_H
+
+#include <stdbool.h>
+#include <linux/capability.h>
+
+#include "cap.h"
+#include "evlist.h"
+
+static inline bool perf_cap__may_lock(void)
+{
+	bool used_root;
+
+	return perf_cap__capable(CAP_IPC_LOCK, &used_root);
+}
 
 static inline struct perf_evlist *evlist__core(struct evlist *evlist)
 {
 	return &evlist->core;
-}
-
-static inline struct mmap *evlist__mmap(struct evlist *evlist)
-{
-	return evlist->mmap;
-}
-
-static inline struct mmap *evlist__overwrite_mmap(struct evlist *evlist)
-{
-	return evlist->overwrite_mmap;
 }
 
 #endif /* __PERF_AUX_LOSSES_BASE_H */
