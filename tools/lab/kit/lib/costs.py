@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a trace costs: accesses to registers, nanoseconds, instructions and cycles.
+
+The program 'cost' does each thing many times, with a trace and without. Accesses to the registers
+of Intel PT are counted by the kernel's tracepoints msr:write_msr and msr:read_msr, in a trace
+buffer of the kit's own; times are the program's; instructions and cycles are perf stat's. What a
+PMI takes is told by nmi:nmi_handler: perf stat cannot see it, as counters stand still in it.
+"""
+
+import os
+import re
+import subprocess
+
+from common import PROGRAMS, Skip, end, last_line, start
+
+# IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B, and what follows
+RTIT = "msr >= 0x560 && msr <= 0x58b"
+HANDLER = re.compile(r"nmi_handler: perf_event_nmi_handler\S* delta_ns: (\d+) handled: (\d+)")
+INSTANCE = "perf-aux-kit"
+COUNTERS = ("instructions", "cycles")
+
+
+class Cost:
+    """One thing that is measured: how often in a run, and whether it is interrupts."""
+
+    def __init__(self, name, what, times, interrupts=False):
+        self.name, self.what, self.times, self.interrupts = name, what, times, interrupts
+
+
+COSTS = (
+    Cost("switch", "a traced task is switched out and in again", 1000),
+    Cost("both", "two traced tasks, each out and in", 1000),
+    Cost("sample", "a sample of 4 KiB of a trace", 500),
+    Cost("pause", "a pause and a resume", 500),
+    Cost("pmi64k", "an interrupt, area of 64 KiB", 16, True),
+    Cost("pmi1m", "an interrupt, area of 1 MiB", 48, True),
+)
+
+
+def median(values):
+    """The middle value; of an even number, the mean of the two in the middle."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def spread(values, digits=3):
+    """Median, least and most, as the report has them."""
+    return {"median": round(median(values), digits), "least": round(min(values), digits),
+            "most": round(max(values), digits), "runs": len(values)}
+
+
+class Counts:
+    """Accesses and interrupts of one CPU, in a trace buffer that goes at the end."""
+
+    def __init__(self, settings, cpu):
+        self.cpu, self.missing, self.place = cpu, "", None
+        if not settings.tracing:
+            self.missing = "tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing"
+            return
+        events = settings.tracing / "events"
+        for name in ("msr/write_msr", "msr/read_msr", "nmi/nmi_handler"):
+            if not (events / name).is_dir():
+                self.missing = "the kernel has no tracepoint %s" % name.replace("/", ":")
+                return
+        self.place = settings.make_instance(INSTANCE)
+        self._write("trace_clock", "mono")
+        for kind in ("write", "read"):
+            self._write("events/msr/%s_msr/filter" % kind, RTIT)
+        self._write("events/nmi/nmi_handler/filter", "handled > 0")
+
+    def _write(self, name, text):
+        (self.place / name).write_text(text)
+
+    def _enable(self, *events):
+        """Only these; what was traced before is gone."""
+        self._write("tracing_on", "0")
+        for name in ("msr/write_msr", "msr/read_msr", "nmi/nmi_handler"):
+            self._write("events/%s/enable" % name, "1" if name in events else "0")
+        self._write("trace", "")
+        self._write("tracing_on", "1")
+
+    def _events(self):
+        text = (self.place / ("per_cpu/cpu%d/stats" % self.cpu)).read_text()
+        return sum(int(number) for number in
+                   re.findall(r"^(?:entries|overrun): (\d+)$", text, re.MULTILINE))
+
+    def of(self, event, work):
+        """(how often that happened on the CPU while WORK was done, what WORK returned)"""
+        self._enable(event)
+        result = work()
+        self._write("tracing_on", "0")
+        return self._events(), result
+
+    def handlers(self, work):
+        """(nanoseconds of each interrupt of perf meanwhile, what WORK returned)"""
+        _, result = self.of("nmi/nmi_handler", work)
+        text = (self.place / ("per_cpu/cpu%d/trace" % self.cpu)).read_text()
+        return [int(ns) for ns, _ in HANDLER.findall(text)], result
+
+
+class Running:
+    """The program 'cost', ready to do its work, by itself or below perf stat."""
+
+    def __init__(self, context, cost, kind, before=(), **more):
+        argv = [*before, PROGRAMS / "cost", cost.name, kind, cost.times]
+        self.process = start(argv, context.work, context.cpu, stdin=subprocess.PIPE, **more)
+        self._answer("ready")
+
+    def _answer(self, word):
+        line = self.process.stdout.readline()
+        if line.startswith("error "):
+            _, number, text = line.strip().split(None, 2)
+            # EINVAL, EOPNOTSUPP, E2BIG: this kernel does not have it
+            kind = Skip if int(number) in (7, 22, 95) else RuntimeError
+            raise kind(text)
+        if not line.startswith(word):
+            raise RuntimeError("it ended early: " + last_line(line + self.process.stderr.read()))
+        return line.split()
+
+    def once(self):
+        """(nanoseconds, times, bytes of trace) of one run"""
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        return tuple(map(int, self._answer("done")[1:]))
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            pass
+        end(self.process)
+        self.process.wait()
+        for file in (self.process.stdout, self.process.stderr):
+            file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def accesses(counts, running, runs):
+    """Accesses to registers in one time, and the figures of interrupts."""
+    found = {}
+    for kind in ("write", "read"):
+        each = []
+        for _ in range(runs):
+            count, (_, times, _) = counts.of("msr/%s_msr" % kind, running.once)
+            each.append(count / times)
+        found[kind + "s"] = spread(each)
+    return found
+
+
+def interrupts(counts, running, runs):
+    """The same for each interrupt, and what its handler takes."""
+    found, per_mib, took = {}, [], []
+    for _ in range(runs):
+        handlers, (_, _, size) = counts.handlers(running.once)
+        per_mib.append(len(handlers) * 1048576 / size)
+        took += handlers
+    found["interrupts-per-MiB"] = spread(per_mib)
+    if took:
+        found["ns-in-handler"] = spread(took, 0)
+        for kind in ("write", "read"):
+            each = []
+            for _ in range(runs):
+                count, (_, _, size) = counts.of("msr/%s_msr" % kind, running.once)
+                each.append(count / (median(per_mib) * size / 1048576))
+            found[kind + "s"] = spread(each)
+    return found
+
+
+def nanoseconds(context, cost, runs):
+    """What one time takes beyond the same without a trace."""
+    def each(kind):
+        with Running(context, cost, kind) as running:
+            return [ns / times for ns, times, _ in (running.once() for _ in range(runs))]
+    base = each("base")
+    return {"ns": spread([ns - median(base) for ns in each("traced")], 0),
+            "ns-without": spread(base, 0)}
+
+
+def counted(context, cost, kind):
+    """{event: how many in one time} of perf stat, which counts only while the work is done."""
+    to_perf, orders = os.pipe()
+    answers, from_perf = os.pipe()
+    output = context.work / "stat"
+    # Counters of the CPU, not of the tasks: those would have to be switched as well.
+    before = ["perf", "stat", "-C", context.cpu, "-x", ",", "-o", output, "-D", "-1", "--control",
+                                   "fd:%d,%d" % (to_perf, from_perf), "-e", ",".join(COUNTERS),
+                                   "--"]
+
+    def order(word):
+        os.write(orders, (word + "\n").encode())
+        if not os.read(answers, 16).startswith(b"ack"):
+            raise RuntimeError("perf stat gives no answer")
+    try:
+        with Running(context, cost, kind, before, pass_fds=(to_perf, from_perf)) as running:
+            order("enable")
+            _, times, _ = running.once()
+            order("disable")
+    finally:
+        for descriptor in (to_perf, orders, answers, from_perf):
+            os.close(descriptor)
+    found = {}
+    for line in output.read_text().splitlines():
+        words = line.split(",")
+        if len(words) < 3 or not words[0].isdigit():
+            continue
+        name = words[2].split(":")[0].strip("/").rpartition("/")[2]
+        found[name] = found.get(name, 0) + int(words[0]) / times
+    return found
+
+
+def by_perf_stat(context, cost, runs):
+    """What one time takes beyond the same without a trace, of each counter."""
+    both = {kind: [counted(context, cost, kind) for _ in range(runs)]
+            for kind in ("base", "traced")}
+    found = {}
+    for name in COUNTERS:
+        if all(name in one for one in both["base"] + both["traced"]):
+            base = median([one[name] for one in both["base"]])
+            found[name] = spread([one[name] - base for one in both["traced"]], 0)
+    return found
+
+
+def measure(context, counts, cost, runs):
+    found = {}
+    if counts.place:
+        with Running(context, cost, "traced") as running:
+            found.update((interrupts if cost.interrupts else accesses)(counts, running, runs))
+    if not cost.interrupts:
+        found.update(nanoseconds(context, cost, runs))
+        found.update(by_perf_stat(context, cost, max(1, runs // 3)))
+    if not found:
+        raise Skip(counts.missing)
+    return found
+
+
+def run_all(context, settings, say, runs, wanted=()):
+    counts = Counts(settings, context.cpu)
+    if counts.missing:
+        yield {"part": "costs", "name": "registers", "what": "accesses to registers, interrupts",
+               "verdict": "skip", "reason": counts.missing}
+    for cost in COSTS:
+        if wanted and cost.name not in wanted:
+            continue
+        say("measuring: " + cost.what)
+        result = {"part": "costs", "name": cost.name, "what": cost.what}
+        try:
+            result["figures"] = measure(context, counts, cost, runs)
+            result.update(verdict="pass", reason="")
+        except Skip as skip:
+            result.update(verdict="skip", reason=str(skip))
+        except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
+            result.update(verdict="fail", reason=str(error))
+        yield result

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""kit: check the machine, run all parts, put all back, write the report."""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import compare
+import costs
+import machine
+import recordings
+import report as reports
+import selftests
+from common import KIT, Refusal, read
+from settings import Settings
+
+PARTS = ("selftests", "recordings", "costs")
+RUNS, QUICK_RUNS = 7, 3
+REFUSED = 2
+EPILOG = """examples:
+  ./kit                          run all of it: some minutes, as root
+  ./kit --check                  say only whether it can run here
+  ./kit --only recordings,costs --quick
+  ./kit compare stock/report.json ours/report.json
+"""
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def parser():
+    made = argparse.ArgumentParser(prog="kit", epilog=EPILOG,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter,
+                                   description="Tests Intel PT with this machine's kernel and "
+                                   "perf, and writes a report of it.")
+    made.add_argument("--out", default="", metavar="DIR",
+                      help="where the report is written (default: report-RELEASE, here)")
+    made.add_argument("--work", default="", metavar="DIR",
+                      help="where recordings are made, and removed (default: below /var/tmp)")
+    made.add_argument("--only", default="", metavar="PART|NAME,...",
+                      help="of %s, or single checks by their names" % ", ".join(PARTS))
+    made.add_argument("--quick", action="store_true",
+                      help="measure %d times, not %d, and no areas of gigabytes"
+                      % (QUICK_RUNS, RUNS))
+    made.add_argument("--check", action="store_true",
+                      help="say whether it can run here, no more")
+    return made
+
+
+def choice(text):
+    """{part: names, () for all} of --only."""
+    known = {"recordings": [mode.__name__.replace("_", "-") for mode in recordings.MODES],
+             "costs": [cost.name for cost in costs.COSTS], "selftests": selftests.programs(False)}
+    if not text:
+        return {part: () for part in PARTS}
+    wanted = {}
+    for word in text.split(","):
+        if word in PARTS:
+            wanted[word] = ()
+            continue
+        of = [part for part in PARTS if word in known[part]]
+        if not of:
+            raise Refusal("there is no part '%s': use %s, or of their checks %s" % (
+                word, ", ".join(PARTS), " ".join(sum((known[part] for part in PARTS), []))))
+        if wanted.get(of[0], (word,)):
+            wanted[of[0]] = wanted.get(of[0], ()) + (word,)
+    return wanted
+
+
+def version():
+    return read(KIT / "VERSION", "unknown")
+
+
+def output_directory(text):
+    path = Path(text or "report-" + os.uname().release).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        (path / ".kit").write_text("")
+        (path / ".kit").unlink()
+    except OSError as error:
+        raise Refusal("cannot write to %s (%s): --out names another directory"
+                      % (path, error.strerror))
+    return path
+
+
+def on_overlay(path):
+    """Whether a file system is an overlay, whose mappings perf's filters do not know."""
+    best = ("", "")
+    for line in read("/proc/self/mounts").splitlines():
+        place, kind = line.split()[1:3]
+        inside = str(path) == place or str(path).startswith(place.rstrip("/") + "/")
+        if inside and len(place) >= len(best[0]):
+            best = (place, kind)
+    return best[1] == "overlay"
+
+
+def work_directory(text):
+    if text and not os.access(text, os.W_OK | os.X_OK):
+        raise Refusal("cannot write to %s: --work names a directory that is there" % text)
+    usual = next((place for place in ("/var/tmp", "/tmp", "/run", "/dev/shm")
+                  if os.path.isdir(place) and not on_overlay(place)), "/tmp")
+    return tempfile.mkdtemp(prefix="perf-aux-kit.", dir=text or usual)
+
+
+def quiet_cpu():
+    """The CPU that things are measured on: the second one, as the first has more interrupts."""
+    cpus = sorted(os.sched_getaffinity(0))
+    return cpus[1] if len(cpus) > 1 else cpus[0]
+
+
+def run_parts(wanted, quick, context, settings):
+    """The results of all that is wanted, as they come."""
+    if "selftests" in wanted:
+        yield from selftests.run_all(context, settings, say, quick, wanted["selftests"])
+    if "recordings" in wanted:
+        yield from recordings.run_all(context, say, wanted["recordings"])
+    if "costs" in wanted:
+        runs = QUICK_RUNS if quick else RUNS
+        yield from costs.run_all(context, settings, say, runs, wanted["costs"])
+
+
+def run_all(options, wanted, facts, work, out):
+    results = []
+    with Settings(machine.tracefs()) as settings:
+        settings.remove_at_end(work)
+        context = recordings.Context(work, quiet_cpu(), settings, facts["processor"]["hybrid"])
+        settings.set_unthrottled()
+        for result in run_parts(wanted, options.quick, context, settings):
+            results.append(result)
+            if result["verdict"] != "pass":
+                say("  %s %s: %s" % (result["verdict"], result["name"], result["reason"]))
+        settings.restore()
+        left = settings.differences()
+        changed = settings.changed
+    made = reports.make(facts, version(), results, changed, left, reports.private_texts(work))
+    reports.write(out, made)
+    say("\n" + reports.text(made))
+    say("The report is in %s: report.txt and report.json. Look at them, and send both." % out)
+    return 1 if made["summary"]["fail"] or left else 0
+
+
+def run(options):
+    wanted = choice(options.only)
+    machine.check_root()
+    work = work_directory(options.work)
+    try:
+        facts = machine.check(Path(work))
+        if facts["processor"]["emulated"]:
+            say("kit: " + reports.EMULATED)
+        if options.check:
+            say("kit: it can run here: %s, Linux %s, perf %s" % (
+                facts["processor"]["name"], facts["kernel"]["release"], facts["perf"]["version"]))
+            return 0
+        return run_all(options, wanted, facts, work, output_directory(options.out))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def run_compare(args):
+    if len(args) != 2:
+        raise Refusal("compare needs two reports: ./kit compare ONE.json OTHER.json")
+    loaded = []
+    for path in args:
+        try:
+            loaded.append(reports.load(path))
+        except (OSError, ValueError) as error:
+            raise Refusal("cannot read %s (%s): name a report.json of the kit" % (path, error))
+    print(compare.text(*loaded), end="")
+    return 0
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def main(args):
+    # Also where a shell has started it in the background, with SIGINT ignored. nohup is nohup.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupted)
+    try:
+        if args[:1] == ["compare"]:
+            return run_compare(args[1:])
+        return run(parser().parse_args(args))
+    except Refusal as refusal:
+        print("kit: %s" % refusal, file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("kit: stopped; all settings are put back, and there is no report", file=sys.stderr)
+        return 130

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A recording of each mode by the machine's perf, decoded by it and judged.
+
+The program 'known' is recorded. A recording passes if perf's decoder has no error, and if each
+branch of the program is in it as often as it was made: all of them in a full trace, valid ones only
+where a part of the trace is kept. Where trace was lost, the recording must say so.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import perfdata
+from common import BTS, PROGRAMS, Skip, end, last_line, run, start
+from known import Decoded, Known
+
+ROUNDS = 400
+# The program calls known_visit() twice in a round.
+CALLS = 2 * ROUNDS
+# With the kernel, as it takes longer to decode.
+KERNEL_ROUNDS = 100
+AREA = "-m,4M"
+PT = "intel_pt//u"
+SAMPLE_PERIOD = 500
+# How many rounds fill a small area many times over.
+MANY_ROUNDS = 5000
+SNAPSHOTS = 2
+ATTEMPTS = 3
+WAIT = 60
+# What perf says of something that it or the kernel does not have.
+UNSUPPORTED = ("unknown option", "unknown term", "bad event or PMU", "does not support",
+               "not supported", "Cannot find PMU", "expected start-paused", "parser error")
+
+
+class Lossy(Exception):
+    """Trace was lost, and it says so: nothing can be counted."""
+
+
+class Context:
+    """The directory for recordings, which goes in the end, and the CPU that the program runs on."""
+
+    def __init__(self, work, cpu, settings, hybrid):
+        self.work, self.cpu, self.settings = Path(work), cpu, settings
+        self.program = self.work / "known"
+        # On a hybrid processor, the first CPU is one of the fast ones.
+        self.branches = "cpu_core/branches/u" if hybrid else "branches:u"
+        shutil.copy(str(PROGRAMS / "known"), str(self.program))
+
+    def perf(self, *args):
+        return ["perf", "--buildid-dir", self.work / "buildid", *args]
+
+    def data(self, name):
+        return self.work / (name + ".data")
+
+    def at(self):
+        return Known(run([self.program, "0"], self.work)[1])
+
+
+def refused(said):
+    """The reason of perf for not recording: what it cannot do is skipped, all else has failed."""
+    reason = last_line("\n".join(line for line in said.splitlines()
+                                 if line.strip() and not line.startswith((" ", "Run 'perf", "\t"))))
+    if any(text in said for text in UNSUPPORTED):
+        raise Skip("perf or the kernel cannot do it: " + reason)
+    raise RuntimeError("perf record failed: " + reason)
+
+
+def record(context, name, options, command=None, rounds=ROUNDS):
+    """Record the program; what it says of itself."""
+    argv = context.perf("record", "-q", "-N", "-o", context.data(name), *options, "--",
+                        *(command or [context.program, rounds]))
+    status, out, err = run(argv, context.work, context.cpu)
+    if status:
+        refused(err)
+    return Known(out)
+
+
+def decode(context, name, known):
+    """(what was decoded, what the records tell)"""
+    summary = perfdata.summarize(context.data(name))
+    argv = context.perf("script", "-i", context.data(name), "--itrace=be", "-F", "ip,addr")
+    status, out, err = run(argv, context.work)
+    if status:
+        raise RuntimeError("perf script failed: " + last_line(err))
+    return Decoded(known, out + err), summary
+
+
+def figures(decoded, summary):
+    return {"branches": decoded.branches(), "trace-bytes": summary.trace_bytes,
+            "lost": summary.missing(), "overflows": decoded.overflows,
+            "errors": len(decoded.errors), "errors-of-other-programs": decoded.errors_of_others}
+
+
+def whole(context, name, options, calls=CALLS, check=None, rounds=ROUNDS):
+    """A recording that has to have each branch of so many calls."""
+    known = record(context, name, options, rounds=rounds)
+    decoded, summary = decode(context, name, known)
+    if summary.missing() or decoded.overflows:
+        raise Lossy("trace was lost, and the recording says so: %d times the area was full, "
+                    "%d times the processor was faster than its trace; try when the machine has "
+                    "less to do" % (summary.missing(), decoded.overflows))
+    if decoded.losses:
+        problem = "%d losses in the trace, of which no record tells" % decoded.losses
+    else:
+        problem = decoded.problem(calls) or (check(decoded) if check else "")
+    return problem, figures(decoded, summary)
+
+
+def per_thread(context):
+    """a full trace of a thread"""
+    return whole(context, "thread", ["--per-thread", AREA, "-e", PT])
+
+
+def per_cpu(context):
+    """a full trace of a program, CPU by CPU"""
+    return whole(context, "cpus", [AREA, "-e", PT])
+
+
+def whole_system(context):
+    """a full trace of the whole machine (-a)"""
+    return whole(context, "system", ["-a", "-m,1M", "-e", PT])
+
+
+def kernel(context):
+    """a full trace of a program and the kernel, with a copy of the kernel's code"""
+    if context.settings.number("kptr_restrict") > 1:
+        context.settings.set("kptr_restrict", 1)
+
+    def check(decoded):
+        if decoded.syscalls != KERNEL_ROUNDS:
+            return "%d system calls entered, %d wanted" % (decoded.syscalls, KERNEL_ROUNDS)
+        return ""
+    return whole(context, "kernel", ["--kcore", "--per-thread", AREA, "-e", "intel_pt//"],
+                 2 * KERNEL_ROUNDS, check, KERNEL_ROUNDS)
+
+
+def snapshot_at_exit(context):
+    """a snapshot at the end, of an area that holds the whole trace"""
+    return whole(context, "exit", ["--per-thread", "-Se", "-m,256K", "-e", PT])
+
+
+def address_filter(context):
+    """an address filter: one function"""
+    if not maps_as_it_is(context):
+        raise Skip("the file system shows another inode in a mapping (overlay): --work DIR names a "
+                   "directory elsewhere")
+    text = "filter known_visit @ %s" % context.program
+    return whole(context, "filter", ["--per-thread", AREA, "-e", PT, "--filter", text])
+
+
+def maps_as_it_is(context):
+    """Whether a file has the inode that its mapping has: perf's filters go by it."""
+    held = subprocess.Popen([str(context.program), "-"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE)
+    try:
+        held.stdout.readline()
+        maps = Path("/proc/%d/maps" % held.pid).read_text()
+    finally:
+        held.stdin.close()
+        held.stdout.read()
+        held.wait()
+        held.stdout.close()
+    inode = str(context.program.stat().st_ino)
+    return any(line.split()[4:] == [inode, str(context.program)] for line in maps.splitlines())
+
+
+def paused(context):
+    """a trace that breakpoints resume and pause"""
+    at = context.at().at
+    events = ("intel_pt/aux-action=start-paused/u,mem:%#x:x/aux-action=resume/u,"
+              "mem:%#x:x/aux-action=pause/u" % (at["span-begin"], at["span-end"]))
+
+    def check(decoded):
+        if decoded.entries != {"span": ROUNDS, "other": 0}:
+            return "%(span)d calls between the breakpoints and %(other)d others" % decoded.entries
+        return ""
+    return whole(context, "paused", ["--per-thread", AREA, "-e", events], ROUNDS, check)
+
+
+def bts(context):
+    """a full trace of a thread with Branch Trace Store"""
+    if not BTS.is_dir():
+        raise Skip("there is no PMU intel_bts: page table isolation (meltdown) keeps it away, or "
+                   "the kernel has it not")
+    return whole(context, "bts", ["--per-thread", "-m,16M", "-e", "intel_bts//u"])
+
+
+def samples(context):
+    """samples of the trace, by a counter of branches"""
+    known = record(context, "samples", [
+        "--per-thread", "-m,64K", "--aux-sample=4096", "-c", SAMPLE_PERIOD,
+        "-e", "{intel_pt//u,%s}" % context.branches])
+    decoded, summary = decode(context, "samples", known)
+    found = figures(decoded, summary)
+    found["samples"] = summary.samples
+    wanted = CALLS * known.per_call() // SAMPLE_PERIOD
+    problem = decoded.problem(None)
+    if not problem and summary.samples < wanted:
+        problem = "%d samples, %d wanted" % (summary.samples, wanted)
+    return problem, found
+
+
+class Controlled:
+    """perf record of a program that is told when to work, and perf when to take a snapshot."""
+
+    def __init__(self, context, name, options):
+        self.program = start([context.program, "-"], context.work, context.cpu,
+                             stdin=subprocess.PIPE)
+        lines = []
+        while not lines or lines[-1] != "ready\n":
+            lines.append(self.program.stdout.readline())
+            if not lines[-1]:
+                raise RuntimeError("the program did not start")
+        self.known = Known("".join(lines))
+        to_perf, self.orders = os.pipe()
+        self.answers, from_perf = os.pipe()
+        argv = context.perf("record", "-q", "-N", "-D", "-1", "--control",
+                            "fd:%d,%d" % (to_perf, from_perf), "-o", context.data(name), *options,
+                            "-p", self.program.pid)
+        self.perf = start(argv, context.work, context.cpu, stdin=subprocess.DEVNULL,
+                          pass_fds=(to_perf, from_perf))
+        os.close(to_perf)
+        os.close(from_perf)
+
+    def order(self, word):
+        """A command to perf, and its answer."""
+        try:
+            os.write(self.orders, (word + "\n").encode())
+            answer = os.read(self.answers, 16)
+        except OSError:
+            answer = b""
+        if not answer.startswith(b"ack"):
+            self.perf.wait()
+            refused(self.perf.stderr.read())
+
+    def work(self, rounds):
+        self.program.stdin.write("%d\n" % rounds)
+        self.program.stdin.flush()
+        self.program.stdout.readline()
+
+    def finish(self):
+        """The program ends, and perf by itself with it."""
+        self.program.stdin.close()
+        self.program.wait()
+        err = self.perf.communicate(timeout=WAIT)[1]
+        if self.perf.returncode:
+            refused(err)
+
+    def close(self):
+        for process in (self.perf, self.program):
+            end(process)
+            process.wait()
+            for file in (process.stdin, process.stdout, process.stderr):
+                if file:
+                    file.close()
+        os.close(self.orders)
+        os.close(self.answers)
+
+
+def snapshots(context):
+    """snapshots of a program that goes on, of an area that is written over and over"""
+    controlled = Controlled(context, "snapshots", ["--per-thread", "-S", "-m,16K", "-e", PT])
+    try:
+        controlled.order("enable")
+        for _ in range(SNAPSHOTS):
+            controlled.work(MANY_ROUNDS)
+            controlled.order("snapshot")
+            time.sleep(0.5)
+        controlled.finish()
+    finally:
+        controlled.close()
+    decoded, summary = decode(context, "snapshots", controlled.known)
+    found = figures(decoded, summary)
+    found["snapshots"] = summary.snapshots
+    problem = decoded.problem(None)
+    if not problem and summary.snapshots < SNAPSHOTS:
+        problem = "%d snapshots, %d wanted" % (summary.snapshots, SNAPSHOTS)
+    return problem, found
+
+
+def losses(context):
+    """an area that is too small: the recording must tell of the loss"""
+    # The shell has perf wait, so that nobody reads while the program fills the area.
+    script = "kill -STOP $PPID; %s %d; kill -CONT $PPID" % (context.program, MANY_ROUNDS)
+    known = record(context, "losses", ["-m,16K", "-e", PT], ["sh", "-c", script])
+    decoded, summary = decode(context, "losses", known)
+    found = figures(decoded, summary)
+    if decoded.errors:
+        return decoded.problem(None), found
+    if not summary.truncated:
+        return "no record tells of the loss", found
+    if decoded.branches() >= 2 * MANY_ROUNDS * known.per_call():
+        return "nothing was lost", found
+    return ("%d branches that the program does not have" % decoded.foreign
+            if decoded.foreign else ""), found
+
+
+MODES = (per_thread, per_cpu, whole_system, kernel, snapshot_at_exit, snapshots, samples,
+         address_filter, paused, bts, losses)
+
+
+def attempt(context, mode):
+    """What a mode comes to; where the trace was lost, it is made anew a few times."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            problem, found = mode(context)
+            return {"verdict": "fail" if problem else "pass", "reason": problem, "figures": found}
+        except Lossy as lossy:
+            if not left:
+                return {"verdict": "skip", "reason": str(lossy)}
+        except Skip as skip:
+            return {"verdict": "skip", "reason": str(skip)}
+        except (RuntimeError, ValueError, OSError, AttributeError,
+                subprocess.SubprocessError) as error:
+            return {"verdict": "fail", "reason": str(error)}
+
+
+def run_all(context, say, wanted=()):
+    """A result of each mode."""
+    for mode in MODES:
+        name = mode.__name__.replace("_", "-")
+        if not wanted or name in wanted:
+            say("recording: " + mode.__doc__)
+            yield dict({"part": "recordings", "name": name, "what": mode.__doc__},
+                       **attempt(context, mode))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report: JSON for programs, text for people; and what must not be in it.
+
+Facts of the machine are a list (machine.py). Reasons of failures are texts of other programs, so
+names of the machine, of its users and of its directories are taken out of them.
+"""
+
+import json
+import os
+import re
+import textwrap
+from pathlib import Path
+
+from common import KIT, read
+
+FORMAT, VERSION = "perf-aux-kit report", 1
+EMULATED = "the processor is emulated: figures say nothing of a real one"
+MARKS = {"pass": "ok  ", "fail": "FAIL", "skip": "skip"}
+# Shorter ones are parts of other words.
+SHORTEST_NAME = 3
+
+
+def names_of_users():
+    """Of people, not of services."""
+    for line in read("/etc/passwd").splitlines():
+        fields = line.split(":")
+        if len(fields) > 5 and fields[2].isdigit() and 1000 <= int(fields[2]) < 60000:
+            yield fields[0]
+            yield from fields[4].split(",")
+            yield fields[5]
+    yield os.environ.get("SUDO_USER", "")
+
+
+def private_texts(work):
+    """What must not be in a report, the longest first."""
+    node = os.uname().nodename
+    found = {str(work), str(KIT), node, node.partition(".")[0], read("/etc/machine-id"),
+             os.environ.get("HOME", "")}
+    found.update(names_of_users())
+    for pattern in ("/sys/class/net/*/address", "/sys/class/dmi/id/*serial*",
+                    "/sys/class/dmi/id/*uuid*"):
+        found.update(read(file) for file in Path("/").glob(pattern[1:]))
+    return sorted((text for text in found if len(text) > SHORTEST_NAME and text != "/root"),
+                  key=len, reverse=True)
+
+
+def clean(text, private):
+    """One line without them, and without what looks like an address of a network card."""
+    for one in private:
+        text = re.sub(r"(?<!\w)%s(?!\w)" % re.escape(one), "...", text)
+    text = re.sub(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", "...", text, flags=re.IGNORECASE)
+    return " ".join(text.split())[:400]
+
+
+def make(facts, version, results, changed, left, private):
+    checks = []
+    for result in results:
+        checks.append(dict(result, reason=clean(result["reason"], private)))
+    count = {verdict: sum(one["verdict"] == verdict for one in checks) for verdict in MARKS}
+    return dict(format=FORMAT, version=VERSION, kit=version, **facts, checks=checks,
+                settings={"changed": sorted(set(changed)), "not-put-back": left}, summary=count)
+
+
+def heading(report):
+    """What was measured on what."""
+    processor, kernel = report["processor"], report["kernel"]
+    lines = ["perf-aux-kit %s" % report["kit"],
+             "processor  %(name)s, family %(family)d, model %(model)d, stepping %(stepping)d, "
+             "microcode %(microcode)s, %(cpus)d CPUs" % processor]
+    if processor["emulated"]:
+        lines.append("           " + EMULATED)
+    caps = processor["pt"]["caps"]
+    lines += textwrap.wrap(" ".join("%s=%s" % item for item in sorted(caps.items())), 96,
+                           initial_indent="Intel PT   ", subsequent_indent=" " * 11)
+    lines.append("kernel     %s, %s, lockdown: %s, meltdown: %s" % (
+        kernel["release"], "the series" if kernel["series"] else "not the series",
+        kernel["lockdown"], kernel["meltdown"] or "unknown"))
+    lines.append("perf       " + report["perf"]["version"])
+    return lines
+
+
+def figure(value):
+    if not isinstance(value, dict):
+        return str(value)
+    return "%(median)g (%(least)g to %(most)g, %(runs)d runs)" % value
+
+
+def lines_of(check):
+    line = "  %s %s" % (MARKS[check["verdict"]], check.get("what", check["name"]))
+    yield line + (": " + check["reason"] if check["reason"] else "")
+    figures = check.get("figures", {})
+    if check["part"] == "costs":
+        for name, value in figures.items():
+            yield "         %-20s %s" % (name, figure(value))
+    elif figures:
+        yield "         " + ", ".join("%s %s" % item for item in figures.items())
+
+
+def text(report):
+    lines = heading(report)
+    part = None
+    for check in report["checks"]:
+        if check["part"] != part:
+            part = check["part"]
+            lines += ["", part]
+        lines += lines_of(check)
+    settings = report["settings"]
+    lines += ["", "settings changed meanwhile: %s" % (", ".join(settings["changed"]) or "none"),
+              "not as they were before: %s" % (", ".join(settings["not-put-back"]) or "none"), "",
+              "%(pass)d passed, %(fail)d failed, %(skip)d skipped" % report["summary"]]
+    return "\n".join(lines) + "\n"
+
+
+def write(directory, report):
+    """report.json and report.txt; which are there in whole or not at all."""
+    for name, content in (("report.json", json.dumps(report, indent=1) + "\n"),
+                          ("report.txt", text(report))):
+        new = Path(directory, name + ".new")
+        new.write_text(content)
+        new.rename(Path(directory, name))
+
+
+def load(path):
+    """A report that was written, or ValueError."""
+    report = json.loads(Path(path).read_text())
+    if not isinstance(report, dict) or report.get("format") != FORMAT:
+        raise ValueError("no report of the kit")
+    if report.get("version") != VERSION:
+        raise ValueError("a report of version %s, and this kit reads version %d"
+                         % (report.get("version"), VERSION))
+    return report

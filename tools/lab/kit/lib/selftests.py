@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kselftests of AUX areas: each of their results is one of the report."""
+
+import re
+
+from common import PROGRAMS, read, run
+
+RESULT = re.compile(r"^(not ok|ok) (\d+) (?:- )?(.*?)(?:\s*# SKIP\s*(.*))?$", re.MULTILINE)
+PLAN = re.compile(r"^1\.\.(\d+)", re.MULTILINE)
+EXPECTED = re.compile(r"^# (\w+\.c:\d+:\w+:.*)$")
+# What the largest areas need, pages of the lists included.
+GIB_MEMORY = 16 << 20
+QUICK_WITHOUT = ("aux_big",)
+
+
+def memory_kib():
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", read("/proc/meminfo"), re.MULTILINE)
+    return int(found.group(1)) if found else 0
+
+
+def programs(quick):
+    names = sorted(file.name for file in PROGRAMS.glob("aux_*"))
+    return [name for name in names if not quick or name not in QUICK_WITHOUT]
+
+
+def arguments(name):
+    """Where the memory is not there for them, without the largest areas."""
+    return ["-V", "gib_2", "-V", "gib_4"] if name == "aux_big" and memory_kib() < GIB_MEMORY else []
+
+
+def why(lines, number):
+    """What the harness says of a failure, before its result."""
+    at = next((i for i, line in enumerate(lines) if line.startswith("not ok %d " % number)), 0)
+    for line in reversed(lines[:at]):
+        if line.startswith(("ok ", "not ok ")):
+            break
+        found = EXPECTED.match(line)
+        if found:
+            return found.group(1)[:200]
+    return "it failed"
+
+
+def results(name, status, output):
+    """A result for each of the program's, and one more if it did not come to its end."""
+    lines, found = output.splitlines(), []
+    for word, number, test, skip in RESULT.findall(output):
+        verdict = "skip" if skip else "pass" if word == "ok" else "fail"
+        reason = skip if skip else why(lines, int(number)) if verdict == "fail" else ""
+        found.append({"part": "selftests", "name": "%s: %s" % (name, test), "verdict": verdict,
+                      "reason": reason})
+    plan = PLAN.search(output)
+    if not plan or int(plan.group(1)) != len(found) or status not in (0, 1, 4):
+        found.append({"part": "selftests", "name": name + ": comes to its end", "verdict": "fail",
+                      "reason": "status %d after %d results" % (status, len(found))})
+    return found
+
+
+def run_all(context, settings, say, quick, wanted=()):
+    # Their children have no privileges, and trace themselves.
+    if settings.number("perf_event_paranoid") > 2:
+        settings.set("perf_event_paranoid", 2)
+    for name in programs(quick):
+        if wanted and name not in wanted:
+            continue
+        say("selftest: " + name)
+        status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work)
+        yield from results(name, status, out)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Settings of the machine: each one that the kit changes is put back, however the kit ends.
+
+What is changed is first written to a journal below /run. An end by SIGKILL leaves the journal,
+and the next start puts back what it lists. The journal is locked, so that two kits do not run at a
+time. /run is empty after a boot, and so are the changes gone.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from common import Refusal, read
+
+JOURNAL = "/run/perf-aux-kit.journal"
+SYSCTL = "/proc/sys/kernel/"
+# What must be the same before and after, whether the kit or a kernel that it ran on has changed it.
+WATCHED = [SYSCTL + name for name in (
+    "perf_event_paranoid", "perf_event_mlock_kb", "perf_event_max_sample_rate",
+    "perf_cpu_time_max_percent", "perf_event_max_stack", "nmi_watchdog", "watchdog",
+    "watchdog_thresh", "kptr_restrict", "randomize_va_space", "ftrace_enabled")]
+WATCHED += ["/sys/devices/system/cpu/online"]
+WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",
+                   "set_event", "buffer_size_kb", "trace_clock")
+
+
+class Settings:
+    """Use it by 'with': at its end all is put back."""
+
+    def __init__(self, tracing, journal=JOURNAL):
+        self.tracing = tracing
+        self.path = journal
+        self.file = None
+        # [what, path, value]
+        self.entries = []
+        self.changed = []
+        self.before = {}
+
+    def __enter__(self):
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            self.file = os.fdopen(os.open(self.path, flags, 0o600), "r+")
+        except OSError as error:
+            raise Refusal("cannot write %s (%s), where it notes what is to be put back: make /run "
+                          "writable" % (self.path, error.strerror))
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.file.close()
+            raise Refusal("another kit is running on this machine: wait for its end")
+        self._put_back_of_earlier()
+        self.before = self.state()
+        return self
+
+    def __exit__(self, *_):
+        # Another Ctrl-C is not to keep the first one's end from this.
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        handlers = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+        self.restore()
+        os.unlink(self.path)
+        self.file.close()
+        for number, handler in zip(numbers, handlers):
+            signal.signal(number, handler)
+
+    def _put_back_of_earlier(self):
+        text = self.file.read()
+        if not text.strip():
+            return
+        try:
+            self.entries = json.loads(text)
+        except ValueError:
+            self.entries = []
+        print("kit: an earlier run was killed; what it had changed is put back")
+        self.restore()
+
+    def _note(self, *entry):
+        self.entries.append(list(entry))
+        self._write()
+
+    def _write(self):
+        self.file.seek(0)
+        self.file.truncate()
+        json.dump(self.entries, self.file)
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def set(self, name, value):
+        """Change a file of a setting; what it has now is put back at the end."""
+        path = name if name.startswith("/") else SYSCTL + name
+        old = read(path, None)
+        if old is None or old == str(value):
+            return
+        self._note("file", path, old)
+        self.changed.append(path.rpartition("/")[2])
+        with open(path, "w") as file:
+            file.write(str(value))
+
+    def number(self, name):
+        text = read(SYSCTL + name)
+        return int(text) if text.lstrip("-").isdigit() else 0
+
+    def set_unthrottled(self):
+        """
+        The kernel is not to lower its limit of samples because the kit has many interrupts. If it
+        did so before this was set, its limit is put back, after the percentage on which it depends.
+        """
+        path = SYSCTL + "perf_event_max_sample_rate"
+        self._note("file", path, read(path))
+        self.set("perf_cpu_time_max_percent", 0)
+
+    def make_instance(self, name):
+        """A trace buffer of the kit's own; the machine's own trace is left alone."""
+        path = self.tracing / "instances" / name
+        self._note("directory", str(path), "")
+        self.changed.append("tracing instance")
+        path.mkdir()
+        return path
+
+    def remove_at_end(self, directory):
+        """A directory of recordings, which a kit that is killed leaves behind."""
+        self._note("tree", str(directory), "")
+
+    def restore(self):
+        """Put back in the reverse order; what cannot be is told, and does not keep the rest."""
+        for what, path, value in reversed(self.entries):
+            try:
+                if what == "tree":
+                    shutil.rmtree(path, ignore_errors=True)
+                elif what == "directory":
+                    if os.path.isdir(path):
+                        os.rmdir(path)
+                elif read(path) != value:
+                    with open(path, "w") as file:
+                        file.write(value)
+            except OSError as error:
+                print("kit: cannot put back %s to '%s' (%s)" % (path, value, error.strerror))
+        self.entries = []
+        self._write()
+
+    def state(self):
+        """{what: value} of all that is watched."""
+        found = {path: read(path, "none") for path in WATCHED}
+        if self.tracing:
+            for name in WATCHED_TRACING:
+                found["tracing/" + name] = read(self.tracing / name, "none")
+            found["tracing/instances"] = " ".join(sorted(
+                entry.name for entry in Path(self.tracing, "instances").glob("*")))
+        return found
+
+    def differences(self):
+        """What is not as it was before; names only."""
+        now = self.state()
+        return sorted(key for key in now if now[key] != self.before.get(key))
