@@ -12,7 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab clean distclean python
+.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab kit clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -29,6 +29,7 @@ help:
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
+	@echo 'make kit               pack the kit that tests a machine which has Intel PT'
 	@echo 'make clean             remove what was built; the fetched sources stay'
 	@echo 'make distclean         remove everything that is not in the repository'
 	@echo
@@ -49,7 +50,7 @@ test: python
 build: python
 	@$(LAB) build
 
-menuconfig shell list: python
+menuconfig shell list kit: python
 	@$(LAB) $@
 
 series: python

@@ -15,6 +15,7 @@ import clean
 import cpumodels
 import debugger
 import guest
+import kit
 import listing
 import machine as machine_mod
 import menuconfig
@@ -266,6 +267,11 @@ def verb_bench(options):
     return bench.run(options.name)
 
 
+def verb_kit(_options):
+    kit.make()
+    return 0
+
+
 def verb_trace(options):
     part = tracerecord.Part(options.begin, options.end, options.last, options.with_kernel,
                             options.attach, options.limit)
@@ -420,6 +426,8 @@ def build_parser():
              "lab distclean")
     bench_verb = add_verb(verbs, "bench", verb_bench, "measure", "lab bench")
     bench_verb.add_argument("name", nargs="?", default="", metavar="NAME")
+    add_verb(verbs, "kit", verb_kit,
+             "pack the kit that tests a machine with Intel PT (make kit)", "lab kit")
     return parser
 
 
