@@ -6,23 +6,22 @@
 #include <linux/mm.h>
 #include <linux/perf_event.h>
 
-static inline void perf_event_header__init(struct perf_event_header *header,
-					   struct perf_sample_data *data,
+/* Begin a record: its header, and what belongs to sample_id_all at its end. */
+static inline void perf_event_header__init(struct perf_event_header *record,
+					   struct perf_sample_data *ids,
 					   u32 type, u16 misc, u16 size,
-					   struct perf_event *event)
+					   struct perf_event *owner)
 {
-	*header = (struct perf_event_header) {
-		.type	= type,
-		.misc	= misc,
-		.size	= size,
-	};
-	perf_event_header__init_id(header, data, event);
+	record->size = size;
+	record->misc = misc;
+	record->type = type;
+	perf_event_header__init_id(record, ids, owner);
 }
 
 /* Context: process; the mapping is being created, so mmap_lock is held. */
-static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t more)
 {
-	vma->vm_flags |= flags;
+	vma->vm_flags |= more;
 }
 
 /*
@@ -33,18 +32,18 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
  */
 static inline int perf_aux_init_action(struct perf_event *event)
 {
-	struct perf_event_attr *attr = &event->attr;
+	const struct perf_event_attr *wanted = &event->attr;
+	int actions = wanted->aux_pause + wanted->aux_resume;
+	bool can_pause = event->pmu->capabilities & PERF_PMU_CAP_AUX_PAUSE;
 
-	if (attr->aux_output && (attr->aux_pause || attr->aux_resume))
+	if (actions && wanted->aux_output)
 		return -EOPNOTSUPP;
-	if (attr->aux_pause && attr->aux_resume)
+	if (actions > 1)
 		return -EINVAL;
-	if (!attr->aux_start_paused)
-		return 0;
-	if (!(event->pmu->capabilities & PERF_PMU_CAP_AUX_PAUSE))
+	if (wanted->aux_start_paused && !can_pause)
 		return -EOPNOTSUPP;
 
-	event->hw.aux_paused = 1;
+	event->hw.aux_paused = wanted->aux_start_paused;
 	return 0;
 }
 
