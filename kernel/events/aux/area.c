@@ -202,7 +202,7 @@ static void aux_stop_here(void *info)
 	struct perf_event *writer;
 
 	rcu_read_lock();
-	aux_for_each_context(aux_stop_ctx, aux_buffer(aux));
+	aux_visit_contexts(aux_stop_ctx, aux_buffer(aux));
 
 	/* With its transaction open, an event can be redirected to another buffer. */
 	writer = READ_ONCE(aux->writer);

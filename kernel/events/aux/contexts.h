@@ -10,9 +10,9 @@
  * Context: interrupts off.
  */
 static inline void
-aux_for_each_context(void (*call)(struct perf_event_context *ctx,
-				  struct perf_buffer *rb),
-		     struct perf_buffer *rb)
+aux_visit_contexts(void (*call)(struct perf_event_context *ctx,
+				struct perf_buffer *rb),
+		   struct perf_buffer *rb)
 {
 	struct perf_cpu_context *cpuctx = this_cpu_ptr(&perf_cpu_context);
 

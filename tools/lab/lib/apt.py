@@ -153,7 +153,7 @@ class Apt:
 
     def tool_suites(self):
         """Where all but the base comes from: a suite of the base may have what does not fit."""
-        return tool_suites(self.codename)
+        return tool_suites(self.codename) if self.lines is source_lines else ()
 
     def newest(self, package, pattern=".*", suites=()):
         """The newest version of a binary package whose version matches, of any suite or of some."""

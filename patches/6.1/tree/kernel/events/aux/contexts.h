@@ -12,9 +12,9 @@
  * Context: interrupts off, as for changes of the list.
  */
 static inline void
-aux_for_each_context(void (*call)(struct perf_event_context *ctx,
-				  struct perf_buffer *rb),
-		     struct perf_buffer *rb)
+aux_visit_contexts(void (*call)(struct perf_event_context *ctx,
+				struct perf_buffer *rb),
+		   struct perf_buffer *rb)
 {
 	struct perf_event_context *ctx;
 

@@ -3,7 +3,8 @@
 #ifndef _ASM_X86_CPUID_API_H
 #define _ASM_X86_CPUID_API_H
 
+#include <linux/processor.h>
+
 #include <asm/cpuid.h>
-#include <asm/processor.h>
 
 #endif /* _ASM_X86_CPUID_API_H */
