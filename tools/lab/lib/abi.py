@@ -16,8 +16,8 @@ import kconfig
 import kernel
 import paths
 import proc
-import sources
 import stamp
+from lists import without_comments
 
 TREES = ("stock", paths.SERIES)
 GOALS = ("kernel/events/", "arch/x86/events/")
@@ -183,10 +183,9 @@ def file():
 
 def expected():
     """{structure: [new members]} that patches/<base>/abi allows."""
-    place = bases.current().directory / "abi"
-    lines = place.read_text().splitlines() if place.is_file() else []
-    pairs = (line.partition(":") for line in lines if line.strip() and not line.startswith("#"))
-    return {name.strip(): members.split() for name, _, members in pairs}
+    lines = without_comments(bases.current().directory / "abi")
+    pairs = (text.partition(":") for _, text in lines)
+    return {name.strip(): new.split() for name, _, new in pairs}
 
 
 def violations(statement):
@@ -197,5 +196,6 @@ def violations(statement):
               for name in change.lost]
     wanted, new = expected(), {change.name: change.new for change in statement.changes}
     found += [f"{name}: new members {new.get(name, [])}, and the list has {wanted.get(name, [])}"
-              for name in sorted(wanted.keys() | new.keys()) if wanted.get(name, []) != new.get(name, [])]
+              for name in sorted(wanted.keys() | new.keys())
+              if wanted.get(name, []) != new.get(name, [])]
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import csource
 import stamp
 from errors import LabError
+from lists import without_comments
 
 HASH_DIGITS = 12
 
@@ -66,13 +67,12 @@ def of_steps(steps, base):
 def read_reviewed(file):
     """(release, {key: hash}) of a list; nothing was compared yet where there is none."""
     release, hashes = "", {}
-    for number, line in enumerate(file.read_text().splitlines() if file.is_file() else [], 1):
-        text = line.partition("#")[0].strip()
+    for number, text in without_comments(file):
         if match := re.fullmatch(r"release\s+(\S+)", text):
             release = match[1]
         elif match := re.fullmatch(rf"(\S+: \S+)\s+([0-9a-f]{{{HASH_DIGITS}}})", text):
             hashes[match[1]] = match[2]
-        elif text:
+        else:
             raise LabError(f"{file.name}:{number}: '{text}' is not a line of the list",
                            "write 'PATH: NAME HASH' as 'lab rebase' prints it")
     return release, hashes

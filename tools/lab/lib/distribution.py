@@ -19,6 +19,7 @@ import paths
 import sources
 import stamp
 from errors import LabError
+from lists import without_comments
 
 NAME = "perf-aux"
 COLUMNS = 76
@@ -100,9 +101,7 @@ def changelog(title, steps):
 def mended(file):
     """[(release, subject, place)] of what stable releases changed in code that goes."""
     found = []
-    for number, line in enumerate(file.read_text().splitlines() if file.is_file() else [], 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in without_comments(file):
         match = MENDED.fullmatch(line)
         if not match or not (paths.OVERLAY_DIR / match[3]).exists():
             raise LabError(f"{paths.shown(file)}:{number}: '{line}' is not a line of the list",

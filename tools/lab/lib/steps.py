@@ -18,6 +18,7 @@ import paths
 import proc
 import stamp
 from errors import LabError
+from lists import without_comments
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 FIX = "fix-"
@@ -72,14 +73,6 @@ class Step:
                  for file in place.glob("*") if file.is_file()}
         return sorted([*parts.values(), *self.files.values(),
                        *([paths.OVERLAY_DIR / "MAINTAINERS"] if self.maintainers else [])])
-
-
-def without_comments(file):
-    """(line number, text) of the lines that say something."""
-    for number, line in enumerate(file.read_text().splitlines(), 1):
-        text = line.partition("#")[0].strip()
-        if text:
-            yield number, text
 
 
 def read_drops(file):
@@ -190,7 +183,7 @@ def read_step(name, base, root):
 def listed(root):
     """[(name, bases)] of patches/series, in order; no bases stand for all of them."""
     file, found, known = root / "patches/series", [], bases.names()
-    for number, text in without_comments(file) if file.is_file() else []:
+    for number, text in without_comments(file):
         name, *where = text.split()
         line = f"{paths.shown(file)}:{number}"
         if not NAME.fullmatch(name) or name in [other for other, _ in found]:

@@ -68,6 +68,15 @@ def write(root, files):
         (root / name).write_text(text)
 
 
+class Line:
+    """A step's line that nobody sees."""
+
+    note = ""
+
+    def progress(self, text):
+        pass
+
+
 class World:
     """A base, a repository and the directory of its steps, all below one place."""
 
