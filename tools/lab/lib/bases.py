@@ -14,7 +14,7 @@ import paths
 import stamp
 from errors import LabError
 
-FIELDS = {"package", "suites", "oldest"}
+FIELDS = {"package", "suites", "oldest", "like"}
 MANUAL = "see Documentation/series.rst"
 
 
@@ -28,6 +28,8 @@ class Base:
     suites: tuple
     # the oldest release that the steps fit, empty if any will do
     oldest: str = ""
+    # a newer base, whose files this one has as well, empty if there is none
+    like: str = ""
 
     @property
     def directory(self):
@@ -41,6 +43,11 @@ class Base:
     def overlay(self, root):
         """Files of ours that only this base has, or has in another form."""
         return root / "patches" / self.name / "tree"
+
+    def overlays(self, root):
+        """The same after those of the base that it is like; the last one's form of a file counts."""
+        newer = read(self.like).overlays(root) if self.like else ()
+        return (*newer, self.overlay(root))
 
 
 def numbers(version):
@@ -67,8 +74,11 @@ def parse(name, text, where):
     missing = {"package", "suites"} - fields.keys()
     if missing:
         raise LabError(f"{where} does not say its {min(missing)}", MANUAL)
+    like = fields.get("like", [""])[0]
+    if like and numbers(like) <= numbers(name):
+        raise LabError(f"{where} says that {name} is like {like}, which is no newer base", MANUAL)
     return Base(name, fields["package"][0], tuple(fields["suites"]),
-                fields.get("oldest", [""])[0])
+                fields.get("oldest", [""])[0], like)
 
 
 def read(name):

@@ -172,7 +172,7 @@ def read_step(name, base, root):
     files, maintainers = {}, False
     if part("files"):
         others = [bases.read(other).overlay(root) for other in bases.names()]
-        files, maintainers = read_files(part("files"), (root, base.overlay(root)), others)
+        files, maintainers = read_files(part("files"), (root, *base.overlays(root)), others)
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
                 part("grow.patch"), places=places)
     if not (drops or files or step.hooks or step.grow or maintainers):
