@@ -19,12 +19,14 @@ import kit
 import listing
 import machine as machine_mod
 import menuconfig
+import otherbases
 import paths
 import rebase
 import runner
 import series
 import terminal
 import tests
+import tier
 import tracerecord
 import tracerun
 from errors import LabError
@@ -245,8 +247,11 @@ def verb_test(options):
 
 
 def verb_check(options):
-    build.all_parts(debugs=(False, True))
-    return verb_test(options)
+    smoke = options.tier == tier.SMOKE
+    build.all_parts(debugs=(False,) if smoke else (False, True))
+    status = verb_test(options)
+    # Who names a base means that one.
+    return status if options.base or smoke else otherbases.check(options, status)
 
 
 def verb_list(_options):
@@ -371,6 +376,11 @@ def add_guest_verbs(verbs):
         one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND [ARG...]")
 
 
+def add_tier(parser, text):
+    parser.add_argument("--all", dest="tier", action="store_const", const=tier.ALL,
+                        default=tier.CHECK, help=text)
+
+
 def add_jobs(parser):
     parser.add_argument("--jobs", type=positive(int, "--jobs"), default=0, metavar="N",
                         help="how many tests at a time (default: a CPU and 6 GiB for each)")
@@ -405,15 +415,15 @@ def build_parser():
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")
-    test.add_argument("--all", action="store_true",
-                      help="the tier 'all': each size, seed, set of capabilities and long run")
+    add_tier(test, "the tier 'all': each size, seed, set of capabilities and long run")
     add_kernel_options(test)
     add_jobs(test)
     test.set_defaults(qemu="")
     check = add_verb(verbs, "check", verb_check, "build all and run all tests (make check)",
                      "lab check --all")
-    check.add_argument("--all", action="store_true",
-                       help="the tier 'all' (make check-all); goes on where it was stopped")
+    add_tier(check, "the tier 'all' (make check-all); goes on where it was stopped")
+    check.add_argument("--smoke", dest="tier", action="store_const", const=tier.SMOKE,
+                       help="the tier 'smoke': what 'make check' runs on the other bases")
     add_jobs(check)
     check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
     add_verb(verbs, "list", verb_list,
@@ -440,6 +450,7 @@ def main(argv):
     signal.signal(signal.SIGTERM, end_in_order)
     try:
         options = build_parser().parse_args(argv)
+        options.base = options.base or os.environ.get("LAB_BASE", "")
         bases.choose(options.base or paths.base_name())
         return options.call(options)
     except LabError as error:

@@ -9,7 +9,8 @@ of the tier 'all', see tier.py. A run of that tier which was stopped goes on
 where it was, unless something that is tested has changed.
 
 Several tests run at a time. A test whose header has '# alone: WHY' runs with
-no other, after them.
+no other, after them. One that has '# only on: BASE, BASE: WHY' is skipped on other
+bases, and those with '# smoke: WHY' are the tier 'smoke'.
 """
 
 import datetime
@@ -42,6 +43,10 @@ PATIENCE = 5
 # What a test may need at most: a guest of 6 GiB. Most of them need half.
 MEMORY_OF_TEST = 6 << 30
 ALONE = re.compile(r"^# alone: \S", re.MULTILINE)
+SMOKE = re.compile(r"^# smoke: \S", re.MULTILINE)
+ONLY_ON = re.compile(r"^# only on: ([^:]+): (\S.*)$", re.MULTILINE)
+# A file of a run's results: how many passed, failed and were skipped
+SUMMARY = "summary"
 LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
 HEADER_BYTES = 2000
 NAME_WIDTH = 34
@@ -102,6 +107,18 @@ def is_alone(file):
     return bool(ALONE.search(header_of(file)))
 
 
+def is_smoke(file):
+    return bool(SMOKE.search(header_of(file)))
+
+
+def foreign(file):
+    """Why a test is for other bases than this one; empty if it is for this one."""
+    match = ONLY_ON.search(header_of(file))
+    if not match or paths.base_name() in match[1].replace(",", " ").split():
+        return ""
+    return f"only on {match[1]}: {match[2]}"
+
+
 def limit_of(file, which=tier.CHECK):
     limits = {name: int(seconds) for name, seconds in LIMIT.findall(header_of(file))}
     usual = limits.get("timeout", DEFAULT_LIMIT)
@@ -113,7 +130,7 @@ def summary_of(file):
     for line in file.read_text(errors="replace").splitlines()[1:12]:
         text = line.strip("#/* \"'\t")
         if text and "SPDX" not in text and \
-                not text.startswith(("timeout:", "timeout-all:", "alone:")):
+                not text.startswith(("timeout:", "timeout-all:", "alone:", "smoke:", "only on:")):
             return text
     return ""
 
@@ -163,6 +180,13 @@ def run_one(file, env, results, children):
     if result.passed and not result.failed:
         output.with_suffix(".passed").write_text(f"{result.seconds:.1f}\n")
     return result
+
+
+def skip_one(file, results, why):
+    """The result of a test that is not run."""
+    output = output_of(file, results)
+    output.write_text(f"1..0 # SKIP {why}\n")
+    return Result(name_of(file), 0, tap.parse(output.read_text()), output)
 
 
 def output_of(file, results):
@@ -271,6 +295,8 @@ class Run:
             self.running.append(name)
             self.progress()
         known = earlier(file, self.results) if self.env.get("LAB_TIER") == tier.ALL else None
+        if why := foreign(file):
+            known = skip_one(file, self.results, why)
         result = known or run_one(file, self.env, self.results, self.children)
         with self.lock:
             self.running.remove(name)
@@ -337,7 +363,8 @@ def minutes(seconds):
 
 def run_all(options):
     """Run what matches; the last line is 'N passed, N failed'."""
-    files, which = select(discover(), options.pattern), tier.ALL if options.all else tier.CHECK
+    files, which = select(discover(), options.pattern), options.tier
+    files = [file for file in files if which != tier.SMOKE or is_smoke(file)]
     env = environment(options.kernel, options.debug, which)
     if which == tier.ALL:
         results = resumed_dir(options.kernel, options.debug, env)
@@ -349,5 +376,19 @@ def run_all(options):
     skipped = sum(len(r.report.skipped) for r in done)
     print(f"results in {paths.shown(results)}")
     show_times(done, time.monotonic() - start, jobs)
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    (results / SUMMARY).write_text(f"{passed} {failed} {skipped}\n")
+    show_total(passed, failed, skipped)
     return 1 if failed else 0
+
+
+def show_total(passed, failed, skipped):
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""),
+          flush=True)
+
+
+def latest_total(build):
+    """How many passed, failed and were skipped in the latest run of a build directory, or None."""
+    try:
+        return [int(word) for word in (build / "results/latest" / SUMMARY).read_text().split()]
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab check' without a base: the default one as a whole, then the others.
+
+Of these, 'make check' has the tier 'smoke': they build, boot, record each kind of trace, and pass
+the kselftests and KUnit tests. 'make check-all' has all tests on each of them.
+"""
+
+import os
+import subprocess
+
+import bases
+import paths
+import tests
+import tier
+import ui
+
+
+def check(options, status):
+    """
+    Check the other bases, each by a lab of its own, and print the sum of all.
+
+    'status' is that of the default base, whose results are the latest ones.
+    """
+    totals = [tests.latest_total(paths.build_dir())]
+    for name in bases.names():
+        if name == paths.base_name():
+            continue
+        ui.say(f"Base {name}:")
+        build = paths.build_dir() / name
+        (build / "results/latest").unlink(missing_ok=True)
+        status |= subprocess.run(command(name, options), check=False).returncode
+        # Without results it was not built, which is one failure.
+        totals.append(tests.latest_total(build) or [0, 1, 0])
+    ui.say("All bases:")
+    tests.show_total(*map(sum, zip(*totals)))
+    return min(status, 1)
+
+
+def command(name, options):
+    which = "--all" if options.tier == tier.ALL else "--smoke"
+    jobs = ["--jobs", str(options.jobs)] if options.jobs else []
+    return [str(paths.LAB_DIR / "lab"), "--base", name, "check", which, *jobs]
