@@ -12,7 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab kit clean distclean python
+.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -30,6 +30,8 @@ help:
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
 	@echo 'make bench-lab         what the PT model costs, as ratios'
 	@echo 'make kit               pack the kit that tests a machine which has Intel PT'
+	@echo 'make deb               pack kernel, headers, perf and kselftests for Debian'
+	@echo 'make deb FULL=1        the kernel in the configuration of Debian itself: takes hours'
 	@echo 'make clean             remove what was built; the fetched sources stay'
 	@echo 'make distclean         remove everything that is not in the repository'
 	@echo
@@ -55,6 +57,9 @@ menuconfig shell list kit: python
 
 series: python
 	@FROM="$${FROM-}"; $(LAB) series --from="$$FROM"
+
+deb: python
+	@$(LAB) deb $(if $(FULL),--full)
 
 bench: python
 	@$(LAB) build --kernel stock

@@ -84,7 +84,7 @@ def own_lines(mirror, codename):
     return [f"deb [signed-by={KEYRING}] {mirror.main} {codename} main"]
 
 
-def _machine_acquire():
+def machine_acquire():
     """The machine's proxy, timeout and similar settings.
 
     Not its index targets: those would fetch icons and descriptions as well.
@@ -128,7 +128,7 @@ class Apt:
         (self.home / "status").touch()
         lines = self.lines(machine_mirror(self.codename), self.codename)
         (self.home / "sources.list").write_text("\n".join(lines) + "\n")
-        self.config.write_text("\n".join(_machine_acquire() + self._settings()) + "\n")
+        self.config.write_text("\n".join(machine_acquire() + self._settings()) + "\n")
 
     def _env(self):
         return {"APT_CONFIG": str(self.config)}

@@ -13,6 +13,7 @@ import bench
 import build
 import clean
 import cpumodels
+import deb
 import debugger
 import guest
 import kit
@@ -277,6 +278,11 @@ def verb_kit(_options):
     return 0
 
 
+def verb_deb(options):
+    deb.make(options.full)
+    return 0
+
+
 def verb_trace(options):
     part = tracerecord.Part(options.begin, options.end, options.last, options.with_kernel,
                             options.attach, options.limit)
@@ -438,6 +444,11 @@ def build_parser():
     bench_verb.add_argument("name", nargs="?", default="", metavar="NAME")
     add_verb(verbs, "kit", verb_kit,
              "pack the kit that tests a machine with Intel PT (make kit)", "lab kit")
+    one = add_verb(verbs, "deb", verb_deb,
+                   "pack kernel, headers, perf and kselftests for Debian (make deb)",
+                   "lab --base 6.1 deb")
+    one.add_argument("--full", action="store_true",
+                     help="the kernel in Debian's own configuration: takes hours and 40 GiB")
     return parser
 
 

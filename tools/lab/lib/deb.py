@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab deb': Debian packages of the series' kernel, its headers, perf and kselftests.
+
+The kernel's own 'make bindeb-pkg' makes those of the kernel. Each name has the commit in it, or is
+none of Debian's: the packages are installed beside Debian's own and replace nothing.
+"""
+
+import lzma
+import os
+import shutil
+import textwrap
+from dataclasses import dataclass
+
+import apt
+import assemble
+import bases
+import build
+import compiled
+import host
+import kconfig
+import kernel
+import kit
+import paths
+import perftool
+import proc
+import stamp
+import ui
+
+TOOLS = ["debhelper", "rsync", "kmod", "cpio", "fakeroot"]
+# What perf in the package has and the lab's does not: the options that leave it out, its packages.
+PERF_ALSO = {"NO_SLANG": "libslang2-dev", "NO_LZMA": "liblzma-dev", "NO_LIBZSTD": "libzstd-dev",
+             "NO_LIBCAP": "libcap-dev", "NO_LIBNUMA": "libnuma-dev"}
+# Debian's configuration has debug information in the form that BPF reads.
+FULL_TOOLS = ["dwarves"]
+# Of the build directory, in GiB
+NEEDED, NEEDED_FULL = 5, 40
+# The files that a build makes, in the default configuration
+EXPECTED_OBJECTS = 3000
+SOURCE = "linux-aux"
+MAINTAINER = {"DEBFULLNAME": "Local build", "DEBEMAIL": "root@localhost"}
+PERF, SELFTESTS = "linux-perf-aux", "linux-selftests-aux"
+DESCRIPTIONS = {
+    PERF: """perf of the perf AUX series
+        perf-aux is perf with what the series brings: events that pause and
+        resume a trace of Intel PT, whole snapshots, timelines, and
+        'perf-aux calltrace'. It is installed beside linux-perf.""",
+    SELFTESTS: """kselftests of AUX areas
+        Tests of the kernel's interface for hardware that traces. Run
+        /usr/lib/linux-selftests-aux/run_kselftest.sh as root.""",
+}
+COPYRIGHT = """The source is the Linux kernel with the perf AUX series.
+It is licensed under version 2 of the GNU General Public License, with the exception for system
+calls; single files have further terms, which they name.
+
+On Debian systems, the text is in /usr/share/common-licenses/GPL-2.
+"""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the packages are called."""
+
+    # of the kernel, as 'uname -r' says it
+    release: str
+    # of each package
+    version: str
+
+    @property
+    def revision(self):
+        """The number of the build, as the kernel's packaging has it."""
+        return self.version.rpartition("-")[2]
+
+
+def names():
+    base, own = stamp.read("version-linux"), kit.version()
+    return Names(f"{base.partition('-')[0]}-aux{own}", f"{base}+aux{own.replace('-', '.')}")
+
+
+def directory(full=False):
+    return paths.in_build("deb-full" if full else "deb")
+
+
+def log():
+    return paths.log_file("deb")
+
+
+def fragments(full):
+    """What the configuration must have beyond the one that it starts from."""
+    base = paths.base_name()
+    wished = ["deb-full" if full else "deb", "deb-both"]
+    return [file for name in wished for part in (name, f"{name}-{base}")
+            if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
+
+
+def debian_config(step):
+    """The configuration of Debian's own kernel of this base."""
+    base = bases.current()
+    private = apt.Apt(host.codename())
+    private.prepare()
+    private.update(step.progress)
+    package = base.package.replace("-source-", "-config-")
+    version = private.newest(package, suites=base.suites)
+    file = private.download(package, version, paths.in_build("dl"), step.progress)
+    place = paths.in_build("deb-config")
+    shutil.rmtree(place, ignore_errors=True)
+    proc.run(["dpkg-deb", "-x", file, place], log(), failed=f"cannot unpack {file.name}")
+    step.note = f"{package} {version}"
+    with lzma.open(next(place.glob("usr/src/*/config.amd64_none_amd64.xz")), "rt") as text:
+        return text.read()
+
+
+def configure(step, full=False):
+    """Make .config anew; each line of the fragments must be in it."""
+    place = directory(full) / "kernel"
+    place.mkdir(parents=True, exist_ok=True)
+    tree = assemble.tree(paths.SERIES)
+    start = debian_config(step) if full else \
+        (tree / "arch/x86/configs/x86_64_defconfig").read_text()
+    wanted = {**kconfig.merge(fragments(full)),
+              "CONFIG_LOCALVERSION": f'"-{names().release.partition("-")[2]}"'}
+    (place / ".config").write_text(start + kconfig.as_text(wanted))
+    kernel.make(paths.SERIES, place, ["olddefconfig"], log(),
+                failed="cannot configure the packaged kernel")
+    kconfig.check(wanted, (place / ".config").read_text(), log())
+
+
+def build_kernel(step, full):
+    place = directory(full) / "kernel"
+    progress = compiled.Progress(step, place.parent.name, place, 0 if full else EXPECTED_OBJECTS)
+    kernel.make(paths.SERIES, place, [f"KBUILD_BUILD_VERSION={names().revision}", "all"], log(),
+                on_line=progress.line, failed="cannot build the packaged kernel")
+    progress.complete()
+    step.note = names().release
+
+
+def pack_kernel(step, full):
+    """The packages of the image and the headers; what the C library is built with stays Debian's."""
+    place, called = directory(full), names()
+    for old in place.glob("linux-*"):
+        old.unlink()
+    kernel.make(paths.SERIES, place / "kernel",
+                [f"KBUILD_BUILD_VERSION={called.revision}", f"KDEB_PKGVERSION={called.version}",
+                 f"KDEB_SOURCENAME={SOURCE}", "KDEB_CHANGELOG_DIST=unstable", "DPKG_FLAGS=-d",
+                 "bindeb-pkg"], log(),
+                env={**MAINTAINER, "DEB_BUILD_PROFILES": f"pkg.{SOURCE}.nokerneldbg",
+                     "SOURCE_DATE_EPOCH": str(kit.time_of_commit())},
+                on_line=step.progress, failed="cannot pack the kernel")
+    for other in place.glob("linux-libc-dev_*"):
+        other.unlink()
+
+
+def stage(name):
+    """The empty directory that becomes a package."""
+    place = directory() / "stage" / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    return place
+
+
+def perf_options():
+    left_out = {*PERF_ALSO, "JEVENTS_MODEL", "prefix"}
+    kept = [word for word in perftool.options() if word.partition("=")[0] not in left_out]
+    return [*kept, f"prefix=/usr/lib/{PERF}"]
+
+
+def pack_perf(step):
+    place, made = stage(PERF), directory() / "perf"
+    made.mkdir(parents=True, exist_ok=True)
+    proc.run(["make", "-C", assemble.tree(paths.SERIES) / "tools/perf", f"-j{proc.jobs()}",
+              f"O={made}", f"DESTDIR={place}", *perf_options(), "install"], log(),
+             on_line=step.progress, failed="cannot build the packaged perf")
+    (place / "usr/bin").mkdir(exist_ok=True)
+    (place / "usr/bin/perf-aux").symlink_to(f"../lib/{PERF}/bin/perf")
+    # The same once more, and what no perf of 64 bits runs
+    home = place / "usr/lib" / PERF
+    (home / "bin/trace").unlink()
+    (home / "libexec/perf-core/perf-read-vdsox32").unlink(missing_ok=True)
+    pack(PERF, [f"usr/lib/{PERF}/bin/perf"])
+
+
+def pack_selftests(step):
+    place = stage(SELFTESTS)
+    kernel.make(paths.SERIES, directory() / "kernel",
+                ["TARGETS=perf_events", f"INSTALL_PATH={place / 'usr/lib' / SELFTESTS}",
+                 "kselftest-install"], log(), on_line=step.progress,
+                failed="cannot build the packaged kselftests")
+    pack(SELFTESTS, [file.relative_to(place) for file in place.rglob("aux_*")
+                     if os.access(file, os.X_OK) and file.read_bytes()[:4] == b"\x7fELF"])
+
+
+def control(name, depends, size):
+    """The file of this name in a package."""
+    title, *text = textwrap.dedent(DESCRIPTIONS[name].replace("\n        ", "\n")).splitlines()
+    return (f"Package: {name}\nVersion: {names().version}\nArchitecture: amd64\n"
+            f"Maintainer: {MAINTAINER['DEBFULLNAME']} <{MAINTAINER['DEBEMAIL']}>\n"
+            f"Installed-Size: {size // 1024}\nDepends: {depends}\nSection: kernel\n"
+            f"Priority: optional\nDescription: {title}\n" + "".join(f" {line}\n" for line in text))
+
+
+def libraries(place, programs):
+    """The packages of the libraries that programs need."""
+    (place / "debian").mkdir()
+    (place / "debian/control").write_text("Source: none\n\nPackage: none\nArchitecture: any\n")
+    text = proc.output(["sh", "-c", 'cd "$0" && dpkg-shlibdeps -O "$@"', place, *programs])
+    shutil.rmtree(place / "debian")
+    return text.strip().partition("=")[2]
+
+
+def pack(name, programs):
+    """A package of a staged directory, whose programs these are."""
+    place = directory() / "stage" / name
+    proc.run(["strip", "--strip-unneeded", *(place / one for one in programs)], log())
+    depends = libraries(place, programs)
+    document = place / "usr/share/doc" / name
+    document.mkdir(parents=True)
+    (document / "copyright").write_text(COPYRIGHT)
+    size = sum(file.lstat().st_size for file in place.rglob("*") if not file.is_dir())
+    (place / "DEBIAN").mkdir()
+    (place / "DEBIAN/control").write_text(control(name, depends, size))
+    proc.run(["dpkg-deb", "--root-owner-group", "--build", place, directory()], log(),
+             env={"SOURCE_DATE_EPOCH": str(kit.time_of_commit())}, failed=f"cannot pack {name}")
+
+
+def check_room(full):
+    host.check_space(paths.build_dir(), (NEEDED_FULL if full else NEEDED) * host.GIB)
+
+
+def prepare(full):
+    build.check_kernel(paths.SERIES)
+    build.prepare_tree()
+    check_room(full)
+    with ui.step("Installing what packages are made with") as step:
+        host.install_packages(step, [*TOOLS, *PERF_ALSO.values(), *(FULL_TOOLS if full else [])])
+
+
+def make(full=False):
+    """All packages, below build/deb; of FULL, those of the kernel, below build/deb-full."""
+    prepare(full)
+    build.part("deb", "Configuring the packaged kernel", configure, full)
+    build.part("deb", "Building the packaged kernel", build_kernel, full)
+    build.part("deb", "Packing the kernel", pack_kernel, full)
+    if not full:
+        build.part("deb", "Building and packing perf", pack_perf)
+        build.part("deb", "Building and packing the kselftests", pack_selftests)
+    made = sorted(directory(full).glob("*.deb"))
+    for file in made:
+        print(f"{file.stat().st_size / (1 << 20):6.1f} MiB  {paths.shown(file)}")
+    print(f"install them with 'apt-get install {' '.join(f'./{paths.shown(f)}' for f in made)}'")

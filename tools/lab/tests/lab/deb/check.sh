@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Run by systemd in the machine that deb.test boots; each line of the result is a word and a value.
+
+. /etc/aux-check.conf
+exec >/root/result 2>/root/result.err
+say() { echo "$@"; }
+
+say release "$(uname -r)"
+say root "$(findmnt -no SOURCE,FSTYPE /)"
+say modules "$(cut -d' ' -f1 /proc/modules | sort | tr '\n' ' ')"
+say failed "$(systemctl --failed --no-legend | wc -l)"
+modprobe btrfs && modprobe e1000e && modprobe igc && say modprobe "$?"
+mkfs.btrfs -q -f /dev/sda && mount /dev/sda /mnt && say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
+
+cd /root || exit 1
+perf-aux record -o pt.data -e intel_pt//u ls -l / >ls.out 2>&1
+say record "$?"
+perf-aux script -i pt.data --itrace=be -F ip,sym >pt.txt 2>pt.err
+say branches "$(grep -c ' => \|[0-9a-f] ' pt.txt)"
+say errors "$(cat pt.txt pt.err | grep -c 'instruction trace error')"
+perf-aux calltrace --out kept -- /bin/true >calls.txt 2>&1
+say calltrace "$?" "$(head -n 1 calls.txt)"
+"$SELFTESTS/run_kselftest.sh" -t perf_events:aux_records >selftests.txt 2>&1
+say selftests "$(grep -c '^# ok\|^ok' selftests.txt)" "$(grep -c '^not ok\|^# not ok' selftests.txt)"
+say taint "$(cat /proc/sys/kernel/tainted)"
+say end
+sync
