@@ -26,6 +26,7 @@ SYMBOLS = {"CONFIG_DEBUG_KERNEL": "y", "CONFIG_DEBUG_INFO_DWARF4": "y", "CONFIG_
 # What modules include of perf's
 HEADERS = ("include/linux/perf_event.h", "include/linux/trace_events.h",
            "arch/x86/include/asm/perf_event.h", "arch/x86/include/asm/intel_pt.h")
+ATTRIBUTES = "include/uapi/linux/perf_event.h"
 UAPI = re.compile(r"(?:arch/\w+/)?include/uapi/")
 VERSION = re.compile(r"^#SYMVER (\w+) (0x[0-9a-f]+)$", re.MULTILINE)
 SIZE = re.compile(r"/\* size: (\d+),")
@@ -80,6 +81,22 @@ def members(text):
     for name, offset in MEMBER.findall(text):
         found.setdefault(name, []).append(offset)
     return found
+
+
+def attributes(tree, place):
+    """{member: [offset]} of struct perf_event_attr, as user space has it of a kernel's source."""
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "attr.c").write_text(f'#include "{tree / ATTRIBUTES}"\nstruct perf_event_attr attr;\n')
+    proc.run(["gcc", "-g", "-c", "-o", place / "attr.o", place / "attr.c"], paths.log_file("abi"),
+             failed=f"cannot compile {ATTRIBUTES}")
+    return members(proc.output(["pahole", "-C", "perf_event_attr", place / "attr.o"]))
+
+
+def foreign_attributes(own, newest):
+    """Members that the newest kernel has not, or at another place; what is reserved has no name."""
+    return [f"perf_event_attr.{name} is at {places}, and in the newest kernel at {newest.get(name)}"
+            for name, places in own.items()
+            if not name.startswith("__reserved") and newest.get(name) != places]
 
 
 @dataclass

@@ -175,6 +175,8 @@ def pack_perf(step):
     home = place / "usr/lib" / PERF
     (home / "bin/trace").unlink()
     (home / "libexec/perf-core/perf-read-vdsox32").unlink(missing_ok=True)
+    # Where scripts such as perf-calltrace find the perf that has started them
+    (home / "libexec/perf-core/perf").symlink_to("../../bin/perf")
     pack(PERF, [f"usr/lib/{PERF}/bin/perf"])
 
 

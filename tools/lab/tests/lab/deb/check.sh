@@ -4,6 +4,8 @@
 # Run by systemd in the machine that deb.test boots; each line of the result is a word and a value.
 
 . /etc/aux-check.conf
+# Where perf keeps a copy of the vDSO
+export HOME=/root
 exec >/root/result 2>/root/result.err
 say() { echo "$@"; }
 
@@ -12,7 +14,7 @@ say root "$(findmnt -no SOURCE,FSTYPE /)"
 say modules "$(cut -d' ' -f1 /proc/modules | sort | tr '\n' ' ')"
 say failed "$(systemctl --failed --no-legend | wc -l)"
 modprobe btrfs && modprobe e1000e && modprobe igc && say modprobe "$?"
-mkfs.btrfs -q -f /dev/sda && mount /dev/sda /mnt && say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
+mkfs.btrfs -q -f /dev/sda >/dev/null && mount /dev/sda /mnt && say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
 
 cd /root || exit 1
 perf-aux record -o pt.data -e intel_pt//u ls -l / >ls.out 2>&1
