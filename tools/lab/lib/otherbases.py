@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab check' without a base: the default one as a whole, then the others.
 
-Of these, 'make check' has the tier 'smoke': they build, boot, record each kind of trace, and pass
-the kselftests and KUnit tests. 'make check-all' has all tests on each of them.
+Of these, 'make check' has the tier 'smoke': kernel and perf are built, they boot, record each kind
+of trace, and pass the kselftests and KUnit tests. 'make check-all' has all tests on each of them.
 """
 
 import os
@@ -28,7 +28,9 @@ def check(options, status):
         ui.say(f"Base {name}:")
         build = paths.build_dir() / name
         (build / "results/latest").unlink(missing_ok=True)
-        status |= subprocess.run(command(name, options), check=False).returncode
+        # QEMU is the same for each.
+        status |= subprocess.run(command(name, options), check=False,
+                                 env={**os.environ, "LAB_QEMU": str(paths.qemu())}).returncode
         # Without results it was not built, which is one failure.
         totals.append(tests.latest_total(build) or [0, 1, 0])
     ui.say("All bases:")
