@@ -14,39 +14,67 @@
 #define INTEL_BROADWELL_G	VFM_MAKE(X86_VENDOR_INTEL, 6, INTEL_FAM6_BROADWELL_G)
 #define INTEL_BROADWELL_X	VFM_MAKE(X86_VENDOR_INTEL, 6, INTEL_FAM6_BROADWELL_X)
 
-/* Callbacks of syscore have no argument here; ours make no use of it. */
-#define pt_suspend(data)	pt_suspend(void)
-#define pt_resume(data)		pt_resume(void)
-#define pt_shutdown(data)	pt_shutdown(void)
-#define bts_suspend(data)	bts_suspend(void)
-#define bts_resume(data)	bts_resume(void)
-#define bts_shutdown(data)	bts_shutdown(void)
-
-struct syscore {
-	const struct syscore_ops *ops;
+/*
+ * Newer kernels pass the data of a registration to its callbacks. Here callbacks have no
+ * argument, so those below call the ones that a file has registered; one registration in
+ * a file is enough.
+ */
+struct perf_syscore_ops {
+	int	(*suspend)(void *data);
+	void	(*resume)(void *data);
+	void	(*shutdown)(void *data);
 };
 
-/* What is registered is changed, so it is a copy. One in each file is enough. */
-static struct syscore_ops __maybe_unused perf_syscore_ops;
+struct syscore {
+	const struct perf_syscore_ops	*ops;
+	void				*data;
+};
+
+static const struct syscore *perf_syscore;
+
+static inline int perf_syscore_suspend(void)
+{
+	return perf_syscore->ops->suspend(perf_syscore->data);
+}
+
+static inline void perf_syscore_resume(void)
+{
+	perf_syscore->ops->resume(perf_syscore->data);
+}
+
+static inline void perf_syscore_shutdown(void)
+{
+	perf_syscore->ops->shutdown(perf_syscore->data);
+}
+
+static struct syscore_ops perf_syscore_callbacks = {
+	.suspend	= perf_syscore_suspend,
+	.resume		= perf_syscore_resume,
+	.shutdown	= perf_syscore_shutdown,
+};
 
 static inline void register_syscore(const struct syscore *syscore)
 {
-	perf_syscore_ops = *syscore->ops;
-	register_syscore_ops(&perf_syscore_ops);
+	perf_syscore = syscore;
+	register_syscore_ops(&perf_syscore_callbacks);
 }
 
 static inline void unregister_syscore(const struct syscore *syscore)
 {
-	unregister_syscore_ops(&perf_syscore_ops);
+	unregister_syscore_ops(&perf_syscore_callbacks);
 }
 
+#define syscore_ops	perf_syscore_ops
+
 /*
- * Here the security module is told the attributes of the event. Callers that are
- * written to newer kernels do not pass them, and have them in a variable 'attr'.
+ * Here the security module is told the attributes of the event. A caller that is
+ * written to newer kernels does not pass them, and has them in a variable 'attr'.
  */
-#define PERF_FIRST(first, ...)	first
-#define perf_allow_kernel(...)						\
-	perf_allow_kernel(PERF_FIRST(__VA_OPT__(__VA_ARGS__,)		\
-				     (struct perf_event_attr *)attr))
+static inline int perf_allow_kernel_attr(const struct perf_event_attr *attr)
+{
+	return perf_allow_kernel((struct perf_event_attr *)attr);
+}
+
+#define perf_allow_kernel()	perf_allow_kernel_attr(attr)
 
 #endif /* _PERF_X86_INTEL_BASE_H */
