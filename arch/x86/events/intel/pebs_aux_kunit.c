@@ -25,26 +25,23 @@ struct pebs_test {
 	bool			broken;
 };
 
-static void pebs_restore(void *data)
+static void pebs_pretend(struct pebs_test *t)
 {
-	struct pebs_test *t = data;
-
-	x86_pmu.pebs_active = t->active;
-	x86_pmu.pebs_broken = t->broken;
-}
-
-static int pebs_pretend(struct kunit *test, struct pebs_test *t)
-{
-	int ret;
-
 	t->active = x86_pmu.pebs_active;
 	t->broken = x86_pmu.pebs_broken;
-	ret = kunit_add_action(test, pebs_restore, t);
-	if (ret)
-		return ret;
 	x86_pmu.pebs_active = 1;
 	x86_pmu.pebs_broken = 0;
-	return 0;
+}
+
+/* Context: after each test, also one that pebs_init() has skipped or failed. */
+static void pebs_exit(struct kunit *test)
+{
+	struct pebs_test *t = test->priv;
+
+	if (!t)
+		return;
+	x86_pmu.pebs_active = t->active;
+	x86_pmu.pebs_broken = t->broken;
 }
 
 static int pebs_init(struct kunit *test)
@@ -70,7 +67,8 @@ static int pebs_init(struct kunit *test)
 	t->event.pmu = x86_get_pmu(raw_smp_processor_id());
 	t->event.group_leader = &t->event;
 	INIT_LIST_HEAD(&t->event.sibling_list);
-	return pebs_pretend(test, t);
+	pebs_pretend(t);
+	return 0;
 }
 
 static void expect_batches(struct kunit *test, bool expected)
@@ -161,6 +159,7 @@ static struct kunit_case pebs_cases[] = {
 static struct kunit_suite pebs_suite = {
 	.name		= "perf_aux_pebs",
 	.init		= pebs_init,
+	.exit		= pebs_exit,
 	.test_cases	= pebs_cases,
 };
 
