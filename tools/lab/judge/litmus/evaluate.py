@@ -48,6 +48,9 @@ class Evaluation:
             raise Refused(f"the model uses '{expression[1]}', which is not defined")
         return names[expression[1]]
 
+    def _nothing(self, _expression, _names):
+        return self.NOTHING
+
     def _call(self, expression, names):
         function = self._name(expression, names)
         if not callable(function):
@@ -118,8 +121,8 @@ class Evaluation:
 
 
 METHODS = {
-    "name": "_name", "call": "_call", "in": "_in", "|": "_bitwise", "&": "_bitwise",
-    "\\": "_without", ";": "_then", "*": "_product", "~": "_not", "identity": "_identity",
+    "name": "_name", "nothing": "_nothing", "call": "_call", "in": "_in",
+    "|": "_bitwise", "&": "_bitwise", "\\": "_without", ";": "_then", "*": "_product", "~": "_not", "identity": "_identity",
     "closure+": "_closure", "closure?": "_closure", "closure*": "_closure",
     "closure^-1": "_closure",
 }

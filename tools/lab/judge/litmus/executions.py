@@ -38,10 +38,10 @@ class Verdict:
 def run(program, model):
     """The Verdict on a test."""
     verdict = Verdict()
-    values = _values(program, model.tags)
-    ways = [traces(process, model.tags, values) for process in program.processes]
+    values = _values(program, model)
+    ways = [traces(process, model, values) for process in program.processes]
     for chosen in itertools.product(*ways):
-        for execution in _executions(program, model.tags, chosen):
+        for execution in _executions(program, model, chosen):
             axiom, flags = judge(model, Evaluation(execution.count, execution.names()))
             asked = satisfied(program.condition, execution.registers, execution.memory())
             if axiom:
@@ -54,13 +54,13 @@ def run(program, model):
     return verdict
 
 
-def _values(program, tags):
+def _values(program, model):
     """What the reads of each location may return: what is written to it in any execution.
 
     Also what is written only if something else is read that depends on it: whether this can be is
     for the model to say. So constants count wherever they are, as long as there are no addresses.
     """
-    values = _written(program, tags, {location: {value} for location, value
+    values = _written(program, model, {location: {value} for location, value
                                       in program.initial.items()})
     found = set.union(*values.values())
     numbers = {value for value in found if isinstance(value, int)} | \
@@ -68,7 +68,7 @@ def _values(program, tags):
     for location, known in values.items():
         numeric = all(isinstance(value, int) for value in known)
         values[location] = known | (numbers if numeric else found - numbers)
-    return _written(program, tags, values)
+    return _written(program, model, values)
 
 
 def _constants(tree):
@@ -80,10 +80,10 @@ def _constants(tree):
             yield from _constants(part)
 
 
-def _written(program, tags, values):
+def _written(program, model, values):
     """By location, these values and all that are written where these are read, and so on."""
     for done in itertools.count():
-        ways = [traces(process, tags, values) for process in program.processes]
+        ways = [traces(process, model, values) for process in program.processes]
         new = {(event.location, event.value) for way in ways for trace in way
                for event in trace.events if event.kind == "W"}
         # Each write carries a value one step; where it is added to, there would be no end.
@@ -104,8 +104,8 @@ def _writes(trace):
 class Execution:
     """Events of all processes by number, those that set the initial values first."""
 
-    def __init__(self, program, tags, chosen):
-        self.tags = tags
+    def __init__(self, program, model, chosen):
+        self.tags = model.tags
         self.events = [Event("W", None, location, value)
                        for location, value in program.initial.items()]
         self.initial = len(self.events)
@@ -144,7 +144,8 @@ class Execution:
         for kind in ("R", "W", "F"):
             names[kind] = self.where(lambda _, event, kind=kind: event.kind == kind)
         for tag in self.tags:
-            names[tag.capitalize()] = self.where(lambda _, event, tag=tag: event.tag == tag)
+            names[tag[0].upper() + tag[1:]] = self.where(lambda _, event, tag=tag: event.tag == tag)
+        names["_"] = (1 << self.count) - 1
         names["M"] = names["R"] | names["W"]
         names["RMW"] = self.where(lambda _, event: event.atomic)
         names["IW"] = (1 << self.initial) - 1
@@ -216,9 +217,9 @@ class Execution:
                        for one, other in itertools.combinations(order, 2))
 
 
-def _executions(program, tags, chosen):
+def _executions(program, model, chosen):
     """One object, which is another execution each time."""
-    execution = Execution(program, tags, chosen)
+    execution = Execution(program, model, chosen)
     orders = None
     for rf in execution.all_rf():
         execution.rf = rf

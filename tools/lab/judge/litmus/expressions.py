@@ -9,13 +9,13 @@ E), ("store", ADDRESS, E), ("do", E) and ("if", E, STATEMENTS, STATEMENTS).
 
 import re
 
-TOKEN = (r"[A-Za-z_]\w*|\d+|==|!=|<=|>=|&&|\|\||/\\|\\/|[-+*&|!~=<>(){}\[\],;:]")
+TOKEN = (r"[A-Za-z_]\w*|\d+|==|!=|<=|>=|&&|&~|\|\||/\\|\\/|[-+*&|^!~=<>(){}\[\],;:]")
 # In C, "(*name" is none of the comments of litmus tests.
 COMMENT = re.compile(r"\(\*\s.*?\*\)|/\*.*?\*/|//[^\n]*", re.DOTALL)
 TYPES = {"int", "long", "u64", "s64", "atomic_t", "intptr_t", "bool"}
 # From the weakest to the strongest.
 BINARY = [("==", "!=", "<", ">", "<=", ">="), ("+", "-")]
-MARKS = ("+", "-", "&", "|")
+MARKS = ("+", "-", "&", "|", "^", "&~")
 
 
 def expression(tokens, macros, level=0):

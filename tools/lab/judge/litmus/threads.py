@@ -17,7 +17,8 @@ NONE = frozenset()
 SRCU = ("srcu-lock", "srcu-unlock")
 OPERATIONS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt,
               "<=": operator.le, ">=": operator.ge, "+": operator.add, "-": operator.sub,
-              "&": operator.and_, "|": operator.or_}
+              "&": operator.and_, "|": operator.or_, "^": operator.xor,
+              "&~": lambda one, other: one & ~other}
 
 
 @dataclass
@@ -61,9 +62,9 @@ class _Unchosen(Exception):
 class _Run:
     """The process with a choice made for its first reads."""
 
-    def __init__(self, parameters, tags, choices):
+    def __init__(self, parameters, model, choices):
         self.parameters = set(parameters)
-        self.tags = tags
+        self.model = model
         self.choices = list(choices)
         self.trace = Trace()
         self.known = {}
@@ -95,7 +96,7 @@ class _Run:
 
     def add(self, kind, tag, location=None, value=None, **more):
         """A new event; its number."""
-        if tag is not None and tag not in self.tags:
+        if tag is not None and tag not in self.model.tags:
             raise Refused(f"the model knows no '{tag}'")
         self.trace.events.append(Event(kind, tag, location, value, ctrl=self.ctrl, **more))
         return len(self.trace.events) - 1
@@ -181,21 +182,23 @@ class _Run:
         location, addr = self.location(address)
         old = self.choose(location)
         if not wanted(old):
-            read = self.add("R", "once", location, old, atomic=True, addr=addr)
+            read = self.add("R", tag if self.model.tagged else "once", location, old, atomic=True,
+                            addr=addr)
             return ((old, frozenset([read])),) * 2
         new, data = change(old)
+        before, after = (tag, tag) if self.model.tagged else (
+            tag if tag in ("acquire", "noreturn") else "once",
+            tag if tag == "release" else "once")
         self.full_fence(tag)
-        read = self.add("R", tag if tag in ("acquire", "noreturn") else "once", location, old,
-                        atomic=True, addr=addr)
-        write = self.add("W", "release" if tag == "release" else "once", location, new,
-                         atomic=True, addr=addr, data=data)
+        read = self.add("R", before, location, old, atomic=True, addr=addr)
+        write = self.add("W", after, location, new, atomic=True, addr=addr, data=data)
         self.full_fence(tag)
         self.trace.rmw.append((read, write))
         reads = frozenset([read])
         return (old, reads), (new, data | reads)
 
     def full_fence(self, tag):
-        if tag == "mb":
+        if tag == "mb" and not self.model.tagged:
             self.add("F", "mb")
 
     def compare_and_exchange(self, tag, address, expected, new):
@@ -216,13 +219,13 @@ class _Run:
         return new if name == "__atomic_op_return" else old
 
 
-def traces(process, tags, values):
+def traces(process, model, values):
     """All traces of a process; values has those that may be read, by location."""
     parameters, statements = process
     found, unfinished = [], [()]
     while unfinished:
         choices = unfinished.pop()
-        run = _Run(parameters, tags, choices)
+        run = _Run(parameters, model, choices)
         try:
             run.statements(statements)
             found.append(run.trace)
