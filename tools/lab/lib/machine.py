@@ -21,10 +21,11 @@ MACHINE = "microvm,acpi=off,pcie=off,pit=on,pic=on,rtc=on,isa-serial=on"
 # which a busy host delivers late would call it unstable.
 # The detector of hard lockups takes a counter from each CPU: kernel.nmi_watchdog=1 starts it.
 # That of soft ones, which comes with it, would take a host that is busy for them.
-# Page table isolation costs time, and there is no BTS with it: "mitigations=auto pti=on", which
-# --append puts behind this, turns it on.
 KERNEL_ARGS = ("console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable "
-               "nmi_watchdog=0 nosoftlockup mitigations=off")
+               "nmi_watchdog=0 nosoftlockup")
+# Page table isolation costs time, and there is no BTS with it: --append "mitigations=auto pti=on"
+# turns it on. It takes the place of this, as newer kernels take nothing back of what "off" did.
+NO_MITIGATIONS = "mitigations=off"
 MAX_SHARES = 6
 MAX_CPUS = 8
 
@@ -98,6 +99,12 @@ def _port_args(fds, tty):
     return args
 
 
+def kernel_args(append):
+    """The kernel's arguments, those of the caller last."""
+    given = any(word.startswith("mitigations=") for word in append.split())
+    return " ".join([KERNEL_ARGS, *([] if given else [NO_MITIGATIONS]), append]).strip()
+
+
 def command_line(machine, initrd, console, fds):
     """The whole command; fds maps the names of ports to socket descriptors."""
     args = [machine.qemu, "-L", str(paths.firmware()),
@@ -105,7 +112,7 @@ def command_line(machine, initrd, console, fds):
             "-smp", str(machine.cpus), "-m", machine.memory,
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", machine.kernel, "-initrd", initrd,
-            "-append", f"{KERNEL_ARGS} {machine.append}".strip(),
+            "-append", kernel_args(machine.append),
             "-chardev", f"file,id=console,path={_escape(console)}",
             "-serial", "chardev:console",
             "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",

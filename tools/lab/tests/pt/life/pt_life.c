@@ -160,7 +160,7 @@ static int __init pt_life_init(void)
 	int ret;
 
 	/* A state before interrupts and tasks, which no driver of this machine uses. */
-	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ARM_CORESIGHT_STARTING,
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ARM_XEN_STARTING,
 					"lab/pt_life:starting",
 					pt_life_starting, pt_life_dying);
 	if (ret)
