@@ -176,7 +176,8 @@ record()	# RECORDING, what is traced
 	fi
 	[ -z "$size" ] || set -- -m ",$size" "$@"
 	! $last || set -- -Se "$@"
-	set -- perf --buildid-dir "$dir/buildid" record -o "$data" "$@"
+	# The kernel has no build ID of the vDSO to tell, so perf would not keep it.
+	set -- perf --buildid-dir "$dir/buildid" record --no-buildid-mmap -o "$data" "$@"
 	[ -z "$seconds" ] || set -- timeout -s INT "$seconds" "$@"
 	# Probes act on the trace of their CPU. One CPU has all of a command and its children.
 	cpu=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]\([0-9]*\)$/\1/p' /proc/self/status)

@@ -107,13 +107,15 @@ def record_all(recordings, directory, *options, timeout=300):
     Make all recordings in one guest; each leaves NAME.data and NAME.log.
 
     perf copies each file that has run into its cache of build IDs, where the host finds the guest's
-    vDSO. Of the kernel that takes ten seconds and helps nobody: --kcore puts it into the recording.
+    vDSO; newer ones do so if they read the build IDs, where the kernel has none of the vDSO to tell.
+    Of the kernel that takes ten seconds and helps nobody: --kcore puts it into the recording.
     """
     lines = [f"cd {directory}", f"export PERF='perf --buildid-dir {directory}/buildid'"]
     for number, rec in enumerate(recordings):
         out = f"{number}.data"
         line = rec.script or "$PERF record -o {out} {args} -- {command} >/dev/null"
-        args = rec.args.replace("--kcore", "--kcore --no-buildid-cache" if number else "--kcore")
+        kcore = "--kcore --no-buildid-cache" if number else "--kcore"
+        args = f"--no-buildid-mmap {rec.args.replace('--kcore', kcore)}"
         lines.append(f"echo 'recording {number}: {shlex.quote(rec.name)[1:-1]}'")
         lines.append("{ " + line.format(out=out, args=args, dir=directory,
                                         command=rec.command.format(dir=directory)) +

@@ -43,7 +43,8 @@ begin() {{
 as_user="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 rec() {{
     name=$1; shift
-    $user perf --buildid-dir /run/life record -q -o /run/life/$name -m,16M "$@" >$name.log 2>&1
+    $user perf --buildid-dir /run/life record -q --no-buildid-mmap -o /run/life/$name -m,16M "$@" \
+        >$name.log 2>&1
     echo "rec $name $?"
     cp -rT /run/life/$name $name.data
 }}

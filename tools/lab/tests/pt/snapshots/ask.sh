@@ -15,7 +15,8 @@ start_marks() {
 # start_perf OUT OPTION...: $recorder records.
 start_perf() {
 	out=$1; shift
-	$AS $PERF record -v -o $out --control fifo:control,ack "$@" >/dev/null 2>$out.log &
+	$AS $PERF record -v --no-buildid-mmap -o $out --control fifo:control,ack "$@" \
+		>/dev/null 2>$out.log &
 	recorder=$!
 	exec 5>control 6<ack
 	settle
