@@ -29,7 +29,8 @@ TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
 # What the repository has beside the files of the series.
 NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
-               "Documentation/hardware.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".")
+               "Documentation/hardware.rst", "Documentation/packages.rst",
+               "Documentation/maintaining.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".")
 
 
 @dataclass
