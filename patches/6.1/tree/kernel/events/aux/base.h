@@ -43,7 +43,9 @@ static inline int perf_aux_init_action(struct perf_event *event)
 	if (wanted->aux_start_paused && !can_pause)
 		return -EOPNOTSUPP;
 
-	event->hw.aux_paused = wanted->aux_start_paused;
+	/* Other PMUs have state of their own in that place. */
+	if (wanted->aux_start_paused)
+		event->hw.aux_paused = 1;
 	return 0;
 }
 
