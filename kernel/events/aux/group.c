@@ -82,7 +82,7 @@ void perf_aux_unlink(struct perf_event *event)
 		return;
 	}
 
-	for_each_sibling_event(sibling, event->group_leader) {
+	for_each_sibling_event(sibling, event) {
 		if (sibling->aux_event == event) {
 			sibling->aux_event = NULL;
 			put_event(event);

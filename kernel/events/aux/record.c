@@ -99,7 +99,9 @@ bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
  */
 void perf_event_itrace_started(struct perf_event *event)
 {
-	event->attach_state |= PERF_ATTACH_ITRACE;
+	/* An inherited event on another CPU may look at its parent meanwhile. */
+	WRITE_ONCE(event->attach_state,
+		   event->attach_state | PERF_ATTACH_ITRACE);
 }
 
 /**
@@ -119,7 +121,7 @@ void perf_aux_put_itrace_start(struct perf_event *event)
 		u32				tid;
 	} record;
 
-	if (event->attach_state & PERF_ATTACH_ITRACE)
+	if (READ_ONCE(event->attach_state) & PERF_ATTACH_ITRACE)
 		return;
 
 	record.tid = perf_event_tid(event, current);
