@@ -12,7 +12,8 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test build menuconfig series shell list bench bench-lab kit deb clean distclean python
+.PHONY: help run check check-all test build menuconfig series qemu-series shell list bench bench-lab kit deb clean \
+	distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -25,6 +26,7 @@ help:
 	@echo 'make series            write the series as patches for git am'
 	@echo "make series BASE=NAME  the same for another kernel ('make list'); BASE goes with all targets"
 	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
+	@echo 'make qemu-series       write the models of PT and PerfMon as patches for QEMU; FROM as above'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
@@ -57,6 +59,9 @@ menuconfig shell list kit: python
 
 series: python
 	@FROM="$${FROM-}"; $(LAB) series --from="$$FROM"
+
+qemu-series: python
+	@FROM="$${FROM-}"; $(LAB) qemu-series --from="$$FROM"
 
 deb: python
 	@$(LAB) deb $(if $(FULL),--full)

@@ -9,6 +9,7 @@ of that base; 'lab --base' sets both for itself and what it runs.
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import paths
 import stamp
@@ -30,10 +31,12 @@ class Base:
     oldest: str = ""
     # a newer base, whose files this one has as well, empty if there is none
     like: str = ""
+    # where it is with its fellows; of kernels, patches/
+    home: Path = None
 
     @property
     def directory(self):
-        return paths.PATCHES_DIR / self.name
+        return (self.home or paths.PATCHES_DIR) / self.name
 
     @property
     def release(self):
@@ -46,7 +49,7 @@ class Base:
 
     def overlays(self, root):
         """The same after those of the base that it is like; the last one's form of a file counts."""
-        newer = read(self.like).overlays(root) if self.like else ()
+        newer = read(self.like, self.home).overlays(root) if self.like else ()
         return (*newer, self.overlay(root))
 
 
@@ -55,12 +58,13 @@ def numbers(version):
     return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
-def names():
+def names(home=None):
     """All bases, the oldest first."""
-    return sorted((file.parent.name for file in paths.PATCHES_DIR.glob("*/base")), key=numbers)
+    files = (home or paths.PATCHES_DIR).glob("*/base")
+    return sorted((file.parent.name for file in files), key=numbers)
 
 
-def parse(name, text, where):
+def parse(name, text, where, home=None):
     """A base as a file describes it: lines of a field's name and its values."""
     fields = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -78,14 +82,14 @@ def parse(name, text, where):
     if like and numbers(like) <= numbers(name):
         raise LabError(f"{where} says that {name} is like {like}, which is no newer base", MANUAL)
     return Base(name, fields["package"][0], tuple(fields["suites"]),
-                fields.get("oldest", [""])[0], like)
+                fields.get("oldest", [""])[0], like, home)
 
 
-def read(name):
-    file = paths.PATCHES_DIR / name / "base"
+def read(name, home=None):
+    file = (home or paths.PATCHES_DIR) / name / "base"
     if "/" in name or not file.is_file():
-        raise LabError(f"there is no base '{name}'", f"use {', '.join(names()) or MANUAL}")
-    return parse(name, file.read_text(), paths.shown(file))
+        raise LabError(f"there is no base '{name}'", f"use {', '.join(names(home)) or MANUAL}")
+    return parse(name, file.read_text(), paths.shown(file), home)
 
 
 def current():

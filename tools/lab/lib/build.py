@@ -17,6 +17,7 @@ import paths
 import perftool
 import proc
 import qemu
+import qemuseries
 import rebase
 import series
 import sources
@@ -61,8 +62,8 @@ def say_of_cache():
         ui.say(cache.warning())
 
 
-def prepare():
-    """The checks, the packages and the sources."""
+def prepare(names=()):
+    """The checks, the packages and the sources, or those of them that are named."""
     with ui.step("Checking this machine") as step:
         codename = host.codename()
         host.check_build_dir()
@@ -74,18 +75,19 @@ def prepare():
         with ui.step("Installing packages") as step:
             host.install_packages(step)
         with ui.step("Fetching sources, signatures checked") as step:
-            fetch(codename, step)
+            fetch(codename, step, names)
+    return codename
 
 
-def fetch(codename, step):
-    if sources.all_there():
+def fetch(codename, step, names=()):
+    if sources.all_there(names):
         step.note = "up to date"
         return
     private = apt.Apt(codename)
     private.prepare()
     step.progress("reading the mirror's indices")
     private.update(step.progress)
-    sources.fetch(private, step)
+    sources.fetch(private, step, names)
 
 
 def part(name, label, build, *args):
@@ -105,6 +107,20 @@ def patches(sender):
     check_kernel(paths.SERIES)
     prepare()
     part("series", "Writing the patches", series.write, sender)
+
+
+def qemu_source(release):
+    """The source of a release of QEMU, and of nothing else."""
+    codename = prepare(("qemu",))
+    part("sources", f"Fetching QEMU {release}", qemuseries.fetch, release, codename)
+
+
+def qemu_patches(release, sender):
+    """The models as patches for a release of QEMU, what 'lab qemu-series' makes."""
+    qemu.steps(release)
+    qemu_source(release)
+    part("qemu-series", f"Writing the patches for QEMU {release}", qemuseries.write, release,
+         sender)
 
 
 def prepare_tree():

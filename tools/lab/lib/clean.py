@@ -9,6 +9,7 @@ import abi
 import cache
 import guest
 import paths
+import qemuseries
 import series
 from errors import LabError
 
@@ -24,7 +25,10 @@ SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
 
 def built():
     """What is built, and the patches of this base."""
-    return (*BUILT, series.patches_dir().name, abi.file().name)
+    qemus = [name for release in qemuseries.releases()
+             for name in (qemuseries.patches_dir(release).name, f"qemu-series-{release}.git",
+                          f"qemu-{release}")]
+    return (*BUILT, series.patches_dir().name, abi.file().name, *qemus)
 
 
 def _remove(name):

@@ -22,6 +22,7 @@ import machine as machine_mod
 import menuconfig
 import otherbases
 import paths
+import qemuseries
 import rebase
 import runner
 import series
@@ -221,6 +222,16 @@ def verb_series(options):
     return 0
 
 
+def verb_qemu_series(options):
+    sender = series.parse_sender(options.sender)
+    chosen = options.release or qemuseries.releases()
+    for release in chosen:
+        qemuseries.check(release)
+    for release in chosen:
+        build.qemu_patches(release, sender)
+    return 0
+
+
 def verb_abi(_options):
     build.check_kernel(paths.SERIES)
     statement = build.abi_statement()
@@ -407,6 +418,13 @@ def build_parser():
                    "lab series --from 'Ann Other <ann@example.org>'")
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")
+    one = add_verb(verbs, "qemu-series", verb_qemu_series,
+                   "write the models of PT and PerfMon as patches for QEMU's 'git am'",
+                   "lab qemu-series --from 'Ann Other <ann@example.org>'")
+    one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
+                     help="who sends them: From and Signed-off-by (default: not signed off)")
+    one.add_argument("release", nargs="*", metavar="|".join(qemuseries.releases()),
+                     help="for these releases of QEMU (default: for each)")
     add_verb(verbs, "abi", verb_abi, "what user space and modules see otherwise than of the base",
              "lab --base 6.12 abi")
     one = add_verb(verbs, "rebase", verb_rebase,

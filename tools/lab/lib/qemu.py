@@ -2,9 +2,10 @@
 """QEMU with the PT model: assembled from Debian's source, then built.
 
 tools/lab/qemu/ holds files of our own at their paths in QEMU's tree, and
-patches/*.patch, the hooks in QEMU's files. The assembled tree shares (by hard
-links) every other file with the pristine one. A change replaces only the
-files that differ, so that ninja rebuilds only what depends on them.
+patches/, the steps that bring them and hook them in. The assembled tree is the
+sum of the steps and what only the lab has. It shares (by hard links) every
+other file with the pristine one. A change replaces only the files that differ,
+so that ninja rebuilds only what depends on them.
 """
 
 import os
@@ -13,12 +14,15 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import assemble as assemble_mod
+import bases
 import cache
 import guest
 import paths
 import proc
 import sources
 import stamp
+import steps as steps_mod
 import trees
 from errors import LabError
 
@@ -31,83 +35,99 @@ CONFIGURE = """
 # 953 files are compiled in place of 1581. The pristine tree has no such list of devices.
 DEVICES = ["--without-default-devices", "--with-devices-x86_64=lab"]
 PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")
-# Notes beside the sources are for readers, not for QEMU's tree.
-NOT_SOURCES = {"README.md", "README.rst"}
+# The release that the lab builds, of those that the steps fit
+RELEASE = sources.QEMU_RELEASE
+# What the lab has beside the steps: the devices of its machines.
+LAB_ONLY = "configs/"
 
 
-def tree():
-    return paths.in_build("src", "qemu")
+def of(name, release):
+    """What belongs to a release has its number in its name, but for the lab's own."""
+    return name if release == RELEASE else f"{name}-{release}"
 
 
-def own_files():
-    """(file, path in QEMU's tree) for each file of ours."""
-    files = []
-    for file in sorted(paths.QEMU_DIR.rglob("*")):
-        path = file.relative_to(paths.QEMU_DIR)
-        if file.is_file() and path.parts[0] != "patches" and path.name not in NOT_SOURCES:
-            files.append((file, path))
-    return files
+def tree(release=RELEASE):
+    return paths.in_build("src", of("qemu", release))
 
 
-def patches():
-    return sorted((paths.QEMU_DIR / "patches").glob("*.patch"))
+def home():
+    """Where the releases and the steps are."""
+    return paths.QEMU_DIR / "patches"
 
 
-def inputs_hash():
-    parts = [stamp.of_files(patches())]
-    parts += [f"{path} {stamp.of_files([file])}" for file, path in own_files()]
-    return stamp.of_text(stamp.read("version-qemu"), *parts)
+def steps(release=RELEASE):
+    """The steps for a release of QEMU, in order."""
+    return steps_mod.read(bases.read(release, home()), paths.QEMU_DIR)
 
 
-def _apply(patch, directory):
-    for path in trees.patched_paths(patch):
-        if (directory / path).exists():
-            trees.unshare(directory / path)
-    proc.run(["patch", "-p1", "--no-backup-if-mismatch", "-s", "-i", patch],
-             paths.log_file("qemu-patch"), cwd=directory,
-             failed=f"cannot apply {patch.name} to QEMU's source")
+def lab_files():
+    """(file, path in QEMU's tree) of what the lab has beside the steps."""
+    return [(file, file.relative_to(paths.QEMU_DIR))
+            for file in sorted((paths.QEMU_DIR / LAB_ONLY).rglob("*")) if file.is_file()]
 
 
-def assemble_into(directory):
-    for patch in patches():
-        _apply(patch, directory)
-    for file, path in own_files():
-        target = directory / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        shutil.copy(file, target)
+def unlisted(found):
+    """Files in tools/lab/qemu that are for QEMU's tree and that no step brings."""
+    brought = {path for step in found for path in step.files}
+    files = (file.relative_to(paths.QEMU_DIR) for file in sorted(paths.QEMU_DIR.rglob("*"))
+             if file.is_file())
+    return [str(path) for path in files
+            if path.parts[0] not in ("patches", "README.md", LAB_ONLY.rstrip("/"))
+            and str(path) not in brought]
 
 
-def assemble():
-    """Bring src/qemu up to date with the pristine source and our files."""
-    want = inputs_hash()
-    if stamp.is_current("qemu-tree", want) and tree().exists():
-        return
-    stamp.clear("qemu-tree")
-    staging = tree().with_name("qemu.partial")
-    guest.remove(staging)
-    trees.link_tree(sources.qemu_pristine(), staging)
+def inputs_hash(release=RELEASE):
+    parts = [f"{file} {stamp.of_files([file])}" for step in steps(release)
+             for file in step.inputs()]
+    parts += [f"{path} {stamp.of_files([file])}" for file, path in lab_files()]
+    return stamp.of_text(stamp.read(sources.qemu_key(release)), *parts)
+
+
+def assemble_into(directory, release=RELEASE, count=None):
+    """The steps, or the first so many of them, and what the lab has."""
+    work = directory.with_name(f"{directory.name}.layer")
+    shutil.rmtree(work, ignore_errors=True)
     try:
-        assemble_into(staging)
-        if tree().exists():
-            trees.sync(staging, tree())
+        found = steps(release)[:count]
+        layer = assemble_mod.assemble(found, sources.qemu_pristine(release), work)
+        for path in layer.changed():
+            trees.replace(layer.file(path), directory / path)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    for file, path in lab_files():
+        trees.replace(file, directory / path)
+
+
+def assemble(release=RELEASE):
+    """Bring src/qemu up to date with the pristine source and our files."""
+    want, key, target = inputs_hash(release), of("qemu-tree", release), tree(release)
+    if stamp.is_current(key, want) and target.exists():
+        return
+    stamp.clear(key)
+    staging = target.with_name(f"{target.name}.partial")
+    guest.remove(staging)
+    trees.link_tree(sources.qemu_pristine(release), staging)
+    try:
+        assemble_into(staging, release)
+        if target.exists():
+            trees.sync(staging, target)
         else:
-            os.rename(staging, tree())
+            os.rename(staging, target)
     finally:
         guest.remove(staging)
-    stamp.write("qemu-tree", want)
+    stamp.write(key, want)
 
 
 def options(source, build):
     """configure's arguments; messages name a source file by its place in QEMU's tree."""
     relative = os.path.relpath(source, build)
     maps = " ".join(f"-ffile-prefix-map={place}/=" for place in (source, relative))
-    devices = DEVICES if source == tree() else []
+    devices = DEVICES if (source / LAB_ONLY / "devices/x86_64-softmmu/lab.mak").exists() else []
     return [*CONFIGURE, *devices, f"--extra-cflags={maps}"]
 
 
-def configure(source, build, log, on_line=None):
-    version = stamp.read("version-qemu")
+def configure(source, build, log, release=RELEASE, on_line=None):
+    version = stamp.read(sources.qemu_key(release))
     key = f"configure-{build.name}"
     want = stamp.of_text(source, version, *options(source, build))
     if stamp.is_current(key, want) and (build / "build.ninja").exists():
@@ -120,36 +140,42 @@ def configure(source, build, log, on_line=None):
     stamp.write(key, want)
 
 
-def build(step, pristine=False):
+def binary(release=RELEASE, pristine=False):
+    name = "qemu-pristine" if pristine else of("qemu", release)
+    return paths.in_build(name, "qemu-system-x86_64")
+
+
+def build(step, pristine=False, release=RELEASE):
     """ninja decides what has to be done; with nothing to do it takes a second."""
     if not pristine:
-        assemble()
-    source = sources.qemu_pristine() if pristine else tree()
-    binary = paths.in_build("qemu-pristine" if pristine else "qemu", "qemu-system-x86_64")
-    key = f"ninja-{binary.parent.name}"
-    want = stamp.of_text(source, stamp.read("version-qemu"),
-                         "" if pristine else inputs_hash(), *options(source, binary.parent))
-    if stamp.is_current(key, want) and binary.exists():
+        assemble(release)
+    source = sources.qemu_pristine() if pristine else tree(release)
+    made, version = binary(release, pristine), stamp.read(sources.qemu_key(release))
+    key = f"ninja-{made.parent.name}"
+    want = stamp.of_text(source, version, "" if pristine else inputs_hash(release),
+                         *options(source, made.parent))
+    if stamp.is_current(key, want) and made.exists():
         step.note = "up to date"
         return
-    log = paths.log_file(binary.parent.name)
-    configure(source, binary.parent, log, lambda line: step.progress(f"configuring: {line}"))
+    log = paths.log_file(made.parent.name)
+    configure(source, made.parent, log, release,
+              lambda line: step.progress(f"configuring: {line}"))
 
     def progress(line):
         if match := PROGRESS.match(line):
             step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
-    proc.run(["ninja", f"-j{proc.jobs()}", binary.name], log, cwd=binary.parent,
+    proc.run(["ninja", f"-j{proc.jobs()}", made.name], log, cwd=made.parent,
              env={"PYTHONPATH": str(sources.meson()),
-                  **cache.of_any_clone(*options(source, binary.parent))},
+                  **cache.of_any_clone(*options(source, made.parent))},
              on_line=progress, failed="cannot build QEMU")
-    check_binary(binary)
+    check_binary(made)
     stamp.write(key, want)
-    step.note = f"QEMU {stamp.read('version-qemu')}"
+    step.note = f"QEMU {version}"
 
 
-def check_binary(binary):
-    done = subprocess.run([str(binary), "--version"], capture_output=True, check=False)
+def check_binary(made):
+    done = subprocess.run([str(made), "--version"], capture_output=True, check=False)
     if done.returncode:
-        raise LabError(f"{Path(binary).name} was built but does not run",
-                       f"see {paths.log_file(binary.parent.name)}")
+        raise LabError(f"{Path(made).name} was built but does not run",
+                       f"see {paths.log_file(made.parent.name)}")

@@ -17,6 +17,8 @@ import re
 import shutil
 import subprocess
 import textwrap
+from dataclasses import dataclass
+from pathlib import Path
 
 import assemble
 import bases
@@ -42,6 +44,27 @@ FORMAT = ["--zero-commit", "--no-signature", f"--abbrev={ABBREVIATION}", "--no-r
 SENDER = re.compile(r"([^<>\n]*[^<>\s]) <([^<>@\s]+@[^<>@\s]+)>")
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a series of patches applies to, and where it is made."""
+
+    # the pristine source, and the subject of the commit that has it
+    source: Path
+    title: str
+    repository: Path
+    # where the patches go, and the cover letter's text
+    out: Path
+    cover: Path
+
+    def git(self, *args, **options):
+        return git(*args, where=self.repository, **options)
+
+
+def kernel_target():
+    return Target(sources.kernel(), BASE_MESSAGE.format(version=stamp.read("version-linux")),
+                  repository(), patches_dir(), bases.current().directory / "cover")
+
+
 def patches_dir():
     return paths.in_build(f"series-{paths.base_name()}")
 
@@ -54,10 +77,10 @@ def repository():
     return paths.in_build("series-git")
 
 
-def git(*args, where=None, env=None, text=None):
+def git(*args, where, env=None, text=None):
     """git without the user's settings, so that they cannot change the patches."""
     done = subprocess.run(
-        [proc.require("git"), "-C", str(where or repository()), *map(str, args)],
+        [proc.require("git"), "-C", str(where), *map(str, args)],
         env=proc.environment({"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
                               **(env or {})}),
         text=True, capture_output=True, check=False, input=text)
@@ -112,10 +135,10 @@ def date_of(files):
     return f"@{last_change(files, '%at') or 0} +0000"
 
 
-def commit(message, env, *options):
-    git("add", "-A", "--force", ".")
-    git("commit", "-q", "--allow-empty", "--cleanup=whitespace", "-F", "-", *options,
-        env=env, text=message)
+def commit(target, message, env, *options):
+    target.git("add", "-A", "--force", ".")
+    target.git("commit", "-q", "--allow-empty", "--cleanup=whitespace", "-F", "-", *options,
+               env=env, text=message)
 
 
 def content(file):
@@ -123,13 +146,12 @@ def content(file):
     return (file.read_bytes(), trees.is_executable(file)) if file.is_file() else None
 
 
-def put(path, what):
-    target = repository() / path
+def put(file, what):
     if what is None:
-        target.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
         return
-    paths.to_write(target).write_bytes(what[0])
-    target.chmod(0o755 if what[1] else 0o644)
+    paths.to_write(file).write_bytes(what[0])
+    file.chmod(0o755 if what[1] else 0o644)
 
 
 def snapshots(found, base, work):
@@ -144,46 +166,46 @@ def snapshots(found, base, work):
     return taken
 
 
-def commit_step(step, changed, first, sender):
+def commit_step(target, step, changed, first, sender):
     """Commit what differs from the base after a step; the files as first has them elsewhere."""
     for path, what in first.items():
-        put(path, changed.get(path, what))
+        put(target.repository / path, changed.get(path, what))
     name, mail = author(step, sender)
-    commit(step.message, identity(name, mail, date_of(step.inputs())),
+    commit(target, step.message, identity(name, mail, date_of(step.inputs())),
            *(["--signoff"] if sender else []))
 
 
-def commit_all(found, base, taken, sender):
+def commit_all(target, found, taken, sender):
     """The repository: one commit of the base's files that will change, one a step."""
-    guest.remove(repository())
-    repository().mkdir(parents=True)
-    git("init", "-q", "-b", "series")
-    first = {path: content(base / path) for path in set().union(*taken)}
+    guest.remove(target.repository)
+    target.repository.mkdir(parents=True)
+    target.git("init", "-q", "-b", "series")
+    first = {path: content(target.source / path) for path in set().union(*taken)}
     for path, what in first.items():
-        put(path, what)
-    version = stamp.read("version-linux")
-    commit(BASE_MESSAGE.format(version=version), identity("base", "base", "@0 +0000"))
-    git("tag", "base")
+        put(target.repository / path, what)
+    commit(target, target.title, identity("base", "base", "@0 +0000"))
+    target.git("tag", "base")
     for step, changed in zip(found, taken, strict=True):
-        commit_step(step, changed, first, sender)
+        commit_step(target, step, changed, first, sender)
 
 
-def commit_fixes(found, base, work, sender):
+def commit_fixes(target, found, work, sender):
     """A branch for each step that mends the base: the base with that step alone."""
     for number, step in enumerate(found, 1):
         if not step.is_fix:
             continue
         shutil.rmtree(work, ignore_errors=True)
-        changed = snapshots([step], base, work)[0]
-        git("checkout", "-q", "-b", step.name, "base")
-        commit_step(step, changed, {path: content(base / path) for path in changed}, sender)
-        write_fix(step, number)
-    git("checkout", "-q", "series")
+        changed = snapshots([step], target.source, work)[0]
+        target.git("checkout", "-q", "-b", step.name, "base")
+        first = {path: content(target.source / path) for path in changed}
+        commit_step(target, step, changed, first, sender)
+        write_fix(target, step, number)
+    target.git("checkout", "-q", "series")
 
 
-def write_fix(step, number):
-    git("format-patch", "-q", "-1", "-o", fixes_dir(), f"--start-number={number}",
-        *FORMAT, step.name)
+def write_fix(target, step, number):
+    target.git("format-patch", "-q", "-1", "-o", fixes_dir(), f"--start-number={number}",
+               *FORMAT, step.name)
 
 
 def check_cover(file):
@@ -198,14 +220,14 @@ def check_cover(file):
     return f"{subject}\n\n{text.strip()}\n"
 
 
-def numbered(cover, found):
+def numbered(cover, found, file=None):
     """The letter with the number of each step that it names as {step}, and wrapped for a mail."""
     numbers = {step.name: str(number) for number, step in enumerate(found, 1)}
 
     def number(match):
         if match[1] not in numbers:
             raise LabError(f"the cover letter names a step {match[1]}, and there is none",
-                           f"correct {paths.shown(bases.current().directory / 'cover')}")
+                           f"correct {paths.shown(file or bases.current().directory / 'cover')}")
         return numbers[match[1]]
     paragraphs = cover.split("\n\n")
     for index, text in enumerate(paragraphs):
@@ -215,16 +237,30 @@ def numbered(cover, found):
     return "\n\n".join(paragraphs).rstrip() + "\n"
 
 
-def format_patches(cover, found, sender):
+def format_patches(target, cover, found, sender):
     """Write the patches; the cover letter is the description of the branch."""
-    guest.remove(patches_dir())
-    patches_dir().mkdir(parents=True)
-    git("config", "branch.series.description", cover)
+    guest.remove(target.out)
+    target.out.mkdir(parents=True)
+    target.git("config", "branch.series.description", cover)
     name, mail = author(found[-1], sender)
     every = [file for step in found for file in step.inputs()]
-    git("format-patch", "-q", "-o", patches_dir(), "--cover-letter",
-        "--cover-from-description=subject", f"-{len(found)}", *FORMAT,
-        env=identity(name, mail, date_of(every)))
+    target.git("format-patch", "-q", "-o", target.out, "--cover-letter",
+               "--cover-from-description=subject", f"-{len(found)}", *FORMAT,
+               env=identity(name, mail, date_of(every)))
+
+
+def write_steps(target, found, sender, then):
+    """The steps as patches; 'then' is called with the letter, the changes, and a work directory."""
+    cover = numbered(check_cover(target.cover), found, target.cover)
+    work = target.repository.with_name(f"{target.repository.name}.layer")
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        taken = snapshots(found, target.source, work)
+        commit_all(target, found, taken, sender)
+        format_patches(target, cover, found, sender)
+        then(cover, taken, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def write(step, sender):
@@ -235,16 +271,11 @@ def write(step, sender):
         raise LabError(f"no step brings {left[0]}" + (f" nor {len(left) - 1} other files"
                                                       if left[1:] else ""),
                        "list it in the 'files' of a step, or remove it")
-    cover = numbered(check_cover(bases.current().directory / "cover"), found)
-    work = paths.in_build("series-git.layer")
-    shutil.rmtree(work, ignore_errors=True)
-    try:
-        taken = snapshots(found, sources.kernel(), work)
-        commit_all(found, sources.kernel(), taken, sender)
-        format_patches(cover, found, sender)
-        commit_fixes(found, sources.kernel(), work, sender)
+    target = kernel_target()
+
+    def for_distributions(cover, taken, work):
+        commit_fixes(target, found, work, sender)
         distribution.write(patches_dir(), cover.splitlines()[0], found, taken[-1])
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    write_steps(target, found, sender, for_distributions)
     fixes = sum(one.is_fix for one in found)
     step.note = f"{len(found)} patches in {paths.shown(patches_dir())}, {fixes} of them fixes"

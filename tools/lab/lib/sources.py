@@ -2,6 +2,7 @@
 """Sources and firmware: fetched, checked, and unpacked as a whole or not at all."""
 
 import os
+import re
 import shutil
 
 import bases
@@ -10,7 +11,11 @@ import paths
 import proc
 import stamp
 
-QEMU_VERSION = r"1:10\.0\..*"
+# The release of QEMU that the lab builds
+QEMU_RELEASE = "10.0"
+# Of a release, by Debian's numbers
+QEMU_VERSIONS = r"1:{}\..*"
+QEMU_VERSION = QEMU_VERSIONS.format(re.escape(QEMU_RELEASE))
 MESON_VERSION = r"1\.(?:[5-9]|\d\d)\..*"
 # The first that knows event trace; Debian 12 has an older one.
 LIBIPT_VERSION = r"(?:2\.[1-9]|[3-9]).*"
@@ -27,8 +32,14 @@ def kernel():
     return paths.in_build("src", "linux-stock")
 
 
-def qemu_pristine():
-    return paths.in_build("src", "qemu-pristine")
+def qemu_pristine(release=QEMU_RELEASE):
+    return paths.in_build("src", "qemu-pristine" if release == QEMU_RELEASE
+                          else f"qemu-{release}-pristine")
+
+
+def qemu_key(release=QEMU_RELEASE):
+    """What the version of a release's source is kept as."""
+    return "version-qemu" if release == QEMU_RELEASE else f"version-qemu-{release}"
 
 
 def meson():
@@ -65,10 +76,10 @@ class Staging:
             guest.remove(self.path)
 
 
-def all_there():
-    """Whether nothing has to be fetched; then the network is not touched."""
+def all_there(names=()):
+    """Whether nothing of all or of some has to be fetched; then the network is not touched."""
     return all(stamp.is_current(f"src-{name}", "1") and path.exists()
-               for name, path in parts().items())
+               for name, path in parts().items() if not names or name in names)
 
 
 def parts():
@@ -76,12 +87,12 @@ def parts():
             "libipt": libipt(), "firmware": paths.firmware()}
 
 
-def fetch(apt, step):
-    """Each part that is not there yet; an interrupted one starts again."""
+def fetch(apt, step, names=()):
+    """Each part, or those named, that is not there yet; an interrupted one starts again."""
     getters = {"linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
                "libipt": fetch_libipt, "firmware": fetch_firmware}
     for name, path in parts().items():
-        if stamp.is_current(f"src-{name}", "1") and path.exists():
+        if names and name not in names or stamp.is_current(f"src-{name}", "1") and path.exists():
             continue
         stamp.clear(f"src-{name}")
         getters[name](apt, step)
@@ -111,19 +122,19 @@ def unpack_kernel(apt, version, target, step):
         guest.remove(staging / "deb")
 
 
-def fetch_qemu(apt, step):
-    version = apt.newest_source("qemu", QEMU_VERSION)
+def fetch_qemu(apt, step, release=QEMU_RELEASE):
+    version = apt.newest_source("qemu", QEMU_VERSIONS.format(re.escape(release)))
     step.progress(f"fetching qemu {version}")
     dsc = apt.download_source("qemu", version, downloads(), step.progress)
     step.progress(f"unpacking {dsc.name}")
-    with Staging(qemu_pristine()) as staging:
+    with Staging(qemu_pristine(release)) as staging:
         # dpkg-source checks each file against the .dsc once more.
         proc.run(["dpkg-source", "-x", dsc, staging / "tree"],
                  paths.log_file("unpack"), failed=f"cannot unpack {dsc.name}")
         for entry in list((staging / "tree").iterdir()):
             os.rename(entry, staging / entry.name)
         os.rmdir(staging / "tree")
-    stamp.write("version-qemu", version)
+    stamp.write(qemu_key(release), version)
 
 
 def unpack_package(apt, package, pattern, target, step):

@@ -172,7 +172,7 @@ def read_step(name, base, root):
     drops, places = read_drops(part("drop")) if part("drop") else ({}, {})
     files, maintainers = {}, False
     if part("files"):
-        others = [bases.read(other).overlay(root) for other in bases.names()]
+        others = [bases.read(other, base.home).overlay(root) for other in bases.names(base.home)]
         files, maintainers = read_files(part("files"), (root, *base.overlays(root)), others)
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
                 part("grow.patch"), places=places)
@@ -181,9 +181,9 @@ def read_step(name, base, root):
     return step
 
 
-def listed(root):
+def listed(root, home=None):
     """[(name, bases)] of patches/series, in order; no bases stand for all of them."""
-    file, found, known = root / "patches/series", [], bases.names()
+    file, found, known = root / "patches/series", [], bases.names(home)
     for number, text in without_comments(file):
         name, *where = text.split()
         line = f"{paths.shown(file)}:{number}"
@@ -199,9 +199,9 @@ def listed(root):
     return found
 
 
-def check_listed(names, root):
+def check_listed(names, root, home=None):
     """Each directory of a step, shared or of a base, is in the list."""
-    places = [root / "patches/steps", *(root / "patches" / base for base in bases.names())]
+    places = [root / "patches/steps", *(root / "patches" / base for base in bases.names(home))]
     for place in places:
         lost = [one.name for one in sorted(place.glob("*"))
                 if one.is_dir() and one.name not in names and one != place / "tree"]
@@ -213,8 +213,8 @@ def check_listed(names, root):
 def read(base=None, root=None):
     """All steps of a base in order; an error if there is none or one of them is amiss."""
     base, root = base or bases.current(), root or paths.OVERLAY_DIR
-    every = listed(root)
-    check_listed([name for name, _ in every], root)
+    every = listed(root, base.home)
+    check_listed([name for name, _ in every], root, base.home)
     steps = [read_step(name, base, root) for name, where in every
              if not where or base.name in where]
     if not steps:

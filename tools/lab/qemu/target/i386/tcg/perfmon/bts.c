@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Branch trace store.  Addresses in records are linear; the bit that says whether
- * a branch was predicted is clear, as on processors since the Core family.
+ * Branch trace store.  Addresses in records are linear; the bit that says
+ * whether a branch was predicted is clear, as on processors since the Core
+ * family.
  *
- * The processor holds the pointers of the buffer nowhere: it reads them with each
- * record, so that software may change them at any time.
+ * The processor holds the pointers of the buffer nowhere: it reads them with
+ * each record, so that software may change them at any time.
  */
 #include "qemu/osdep.h"
 #include "cpu.h"
@@ -35,17 +36,17 @@ bool bts_present(CPUX86State *env)
 {
     X86CPU *cpu = env_archcpu(env);
 
-    return cpu->enable_pmu && cpu->pt.bts;
+    return cpu->enable_pmu && cpu->pmu_config.bts;
 }
 
 bool ds_is_wide(CPUX86State *env)
 {
-    return env_archcpu(env)->pt.dtes64;
+    return env_archcpu(env)->pmu_config.dtes64;
 }
 
 bool bts_by_cpl(CPUX86State *env)
 {
-    return bts_present(env) && env_archcpu(env)->pt.ds_cpl;
+    return bts_present(env) && env_archcpu(env)->pmu_config.ds_cpl;
 }
 
 uint64_t bts_debugctl_bits(CPUX86State *env)
@@ -72,8 +73,8 @@ void bts_update_modes(CPUX86State *env)
 }
 
 /*
- * Makes room for a record of @bytes.  False: the buffer is full and not a ring, or
- * it is no buffer.
+ * Makes room for a record of @bytes.  False: the buffer is full and not a ring,
+ * or it is no buffer.
  */
 static bool bts_has_room(CPUX86State *env, uint64_t *ds, uint64_t bytes)
 {
@@ -130,7 +131,7 @@ void bts_far(CPUX86State *env, PerfmonFrom from)
 {
     enum pmu_mode mode = from.cpl ? PMU_MODE_USR : PMU_MODE_OS;
 
-    /* The CPL that counts is that of the branch, so its target may be the kernel. */
+    /* The CPL of the branch counts, so its target may be the kernel. */
     if (env->pmu.bts_modes & BIT(mode)) {
         bts_store(env, from.eip + from.cs_base, linear(env, env->eip));
     }

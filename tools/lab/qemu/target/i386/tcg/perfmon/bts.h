@@ -18,7 +18,7 @@ bool bts_by_cpl(CPUX86State *env);
 /* The bits of IA32_DEBUGCTL that there are because of it. */
 uint64_t bts_debugctl_bits(CPUX86State *env);
 
-/* Recomputes PMUState::bts_modes, a mask of enum pmu_mode in which it stores. */
+/* Recomputes PMUState::bts_modes, the mask of enum pmu_mode where it stores. */
 void bts_update_modes(CPUX86State *env);
 
 /* A near branch is taken, from EIP to EIP. */

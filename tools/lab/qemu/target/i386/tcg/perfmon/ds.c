@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The debug store: an area in memory by which software and processor tell each
- * other where the buffers of branch records (bts.c) and of samples (pebs.c) are.
+ * other where the buffers of branch records (bts.c) and samples (pebs.c) are.
  *
- * All addresses are linear.  The area and the buffers have to be mapped whenever
+ * All addresses are linear.  The area and the buffers have to be mapped when
  * records are made: the processor does not fault, it drops the record.
  */
 #include "qemu/osdep.h"
@@ -50,7 +50,7 @@ bool ds_realize(CPUX86State *env, Error **errp)
 
 void ds_init(CPUX86State *env)
 {
-    if (env_archcpu(env)->pt.bts_init_keeps) {
+    if (env_archcpu(env)->pmu_config.bts_init_keeps) {
         return;
     }
     env->pmu.ds_area = 0;
@@ -79,7 +79,7 @@ enum perfmon_access ds_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     return PERFMON_OK;
 }
 
-/* Of privileged software, which SMAP keeps from user pages; never of a fault. */
+/* Of privileged software, which SMAP keeps from user pages. */
 static int ds_mmu_index(CPUX86State *env)
 {
     bool wide = env->efer & MSR_EFER_LMA;
@@ -137,7 +137,8 @@ bool ds_load(CPUX86State *env, uint64_t addr, uint64_t *words, size_t n,
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        words[i] = size == 8 ? ldq_le_p(bytes + i * 8) : ldl_le_p(bytes + i * 4);
+        words[i] = size == 8 ? ldq_le_p(bytes + i * 8)
+                             : ldl_le_p(bytes + i * 4);
     }
     return true;
 }

@@ -280,7 +280,7 @@ static bool lbr_needed(void *opaque)
     return tcg_enabled() && cpu->enable_pmu;
 }
 
-/* A damaged file must not lead out of the arrays, nor bring what WRMSR refuses. */
+/* A damaged file must not bring an index or a value that WRMSR refuses. */
 static int lbr_post_load(void *opaque, int version_id)
 {
     CPUX86State *env = &((X86CPU *)opaque)->env;

@@ -53,22 +53,22 @@ bool pebs_present(CPUX86State *env)
 {
     X86CPU *cpu = env_archcpu(env);
 
-    return cpu->enable_pmu && cpu->pt.pebs;
+    return cpu->enable_pmu && cpu->pmu_config.pebs;
 }
 
 bool pebs_adaptive(CPUX86State *env)
 {
-    return pebs_present(env) && env_archcpu(env)->pt.pebs_adaptive;
+    return pebs_present(env) && env_archcpu(env)->pmu_config.pebs_adaptive;
 }
 
 static bool pebs_can_trace(CPUX86State *env)
 {
-    return pebs_adaptive(env) && env_archcpu(env)->pt.pebs_trace;
+    return pebs_adaptive(env) && env_archcpu(env)->pmu_config.pebs_trace;
 }
 
 bool pebs_realize(CPUX86State *env, Error **errp)
 {
-    PTConfig *config = &env_archcpu(env)->pt;
+    PMUConfig *config = &env_archcpu(env)->pmu_config;
 
     if (config->pebs_trace && !(env->features[FEAT_7_0_EBX] &
                                 CPUID_7_0_EBX_INTEL_PT)) {

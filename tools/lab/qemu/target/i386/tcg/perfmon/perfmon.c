@@ -17,7 +17,6 @@
 #include "pebs.h"
 #include "pmu.h"
 #include "pt.h"
-#include "pt_regs.h"
 
 #define MSR_PLATFORM_INFO   0xce
 /* Maximum non-turbo ratio, in units of the bus clock */
@@ -188,6 +187,32 @@ void perfmon_rsm(CPUX86State *env)
     lbr_rsm(env);
     pt_rsm(env);
     perfmon_update_flags(env);
+}
+
+/* The counters stand while the processor does not execute. */
+static void perfmon_wait(CPUX86State *env)
+{
+    if (pmu_active(env)) {
+        pmu_halt(env);
+    }
+}
+
+void perfmon_hlt_slow(CPUX86State *env, unsigned len)
+{
+    perfmon_wait(env);
+    pt_hlt(env, env->eip - len);
+}
+
+void perfmon_mwait_slow(CPUX86State *env, unsigned len)
+{
+    perfmon_wait(env);
+    pt_mwait(env, env->eip - len);
+}
+
+void perfmon_wake_slow(CPUX86State *env)
+{
+    pmu_wake(env);
+    pt_wake(env);
 }
 
 /*

@@ -71,6 +71,15 @@ enum perfmon_access {
     PERFMON_GP,
 };
 
+/* The core crystal clock of CPUID leaf 15H, and the TSC's ratio to it. */
+#define CRYSTAL_HZ                  25000000
+#define CRYSTAL_NS                  40
+#define TSC_RATIO_NUM               200
+#define TSC_RATIO_DEN               2
+#define TSC_PER_CRYSTAL             (TSC_RATIO_NUM / TSC_RATIO_DEN)
+/* TSC frequency over the 100 MHz of the bus, as CBR and PLATFORM_INFO say */
+#define TSC_BUS_RATIO               25
+
 /* True when translation blocks with these flags must report near branches. */
 static inline bool perfmon_tb_branches(uint32_t tb_flags)
 {

@@ -29,7 +29,6 @@
 #include "pmu.h"
 #include "pmu_regs.h"
 #include "predict.h"
-#include "pt_regs.h"
 
 #define SRC(source)             BIT(source)
 #define BRANCH(kind)            BIT(PMU_SRC_BRANCH + (kind))

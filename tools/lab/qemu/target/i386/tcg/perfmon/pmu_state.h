@@ -98,6 +98,27 @@ typedef struct PEBSState {
 } PEBSState;
 
 /**
+ * struct PMUConfig - what PerfMon and the debug store of a CPU can do
+ * @bts: there is branch trace store
+ * @dtes64: the debug store has words of 64 bits
+ * @ds_cpl: branch trace store can leave out branches by CPL
+ * @bts_init_keeps: INIT leaves IA32_DS_AREA and the bits of branch trace store
+ *                  alone
+ * @pebs: PerfMon has PEBS; off unless asked for
+ * @pebs_adaptive: of any counter, with records that software composes
+ * @pebs_trace: whose records can go to a trace
+ */
+typedef struct PMUConfig {
+    bool bts;
+    bool dtes64;
+    bool ds_cpl;
+    bool bts_init_keeps;
+    bool pebs;
+    bool pebs_adaptive;
+    bool pebs_trace;
+} PMUConfig;
+
+/**
  * struct PMUState - PerfMon's inner state
  * @now: what happened since reset, while it was counted; translation blocks
  *       that are flagged add their instructions to PMU_SRC_INSN

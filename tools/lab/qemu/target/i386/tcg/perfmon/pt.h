@@ -230,10 +230,15 @@ void pt_mov_cr3(CPUX86State *env, target_ulong next_ip);
 void pt_init(CPUX86State *env, target_ulong from, bool wait);
 /* A start-up interrupt has come. */
 void pt_sipi(CPUX86State *env, uint8_t vector);
-void pt_smi(CPUX86State *env);
-void pt_rsm(CPUX86State *env);
 
 /* pt_event.c */
+
+/* The instruction at @eip puts the vCPU to sleep; it wakes. */
+void pt_hlt(CPUX86State *env, target_ulong eip);
+void pt_mwait(CPUX86State *env, target_ulong eip);
+void pt_wake(CPUX86State *env);
+void pt_smi(CPUX86State *env);
+void pt_rsm(CPUX86State *env);
 
 /* The FUP of an event whose packet came before. */
 void pt_emit_event_ip(CPUX86State *env, uint64_t ip);

@@ -7,7 +7,6 @@
 #include "qemu/osdep.h"
 #include "cpu.h"
 #include "exec/helper-proto.h"
-#include "pmu.h"
 #include "pt.h"
 #include "pt_packet.h"
 #include "pt_regs.h"
@@ -183,14 +182,11 @@ static void pt_sleep(CPUX86State *env, uint64_t ip, uint8_t state,
 }
 
 /*
- * The vCPU is about to wait; the counters and the clock are told.  True:
- * there are packets of power events.
+ * The vCPU is about to wait; the clock is told.  True: there are packets of
+ * power events.
  */
 static bool pt_wait(CPUX86State *env, uint64_t ip, bool sleeps)
 {
-    if (pmu_active(env)) {
-        pmu_halt(env);
-    }
     if (!env->pt.trigger_en || !sleeps) {
         return false;
     }
@@ -199,9 +195,9 @@ static bool pt_wait(CPUX86State *env, uint64_t ip, bool sleeps)
     return env->msr_rtit_ctrl & RTIT_CTL_PWR_EVT_EN && !pt_lost(env);
 }
 
-void perfmon_hlt_slow(CPUX86State *env, unsigned len)
+void pt_hlt(CPUX86State *env, target_ulong eip)
 {
-    uint64_t ip = pt_ip(env, env->eip - len);
+    uint64_t ip = pt_ip(env, eip);
 
     if (pt_wait(env, ip, true)) {
         pt_event_begin(env, ip);
@@ -213,11 +209,11 @@ void perfmon_hlt_slow(CPUX86State *env, unsigned len)
  * MWAIT: EAX holds the C-state and the sub-state, ECX the extensions (SDM
  * volume 2).  A wait in C0 makes no packet (SDM 33.7).
  */
-void perfmon_mwait_slow(CPUX86State *env, unsigned len)
+void pt_mwait(CPUX86State *env, target_ulong eip)
 {
     uint32_t hints = env->regs[R_EAX];
     uint8_t state = extract32(hints, MWAIT_STATE_SHIFT, 4);
-    uint64_t ip = pt_ip(env, env->eip - len);
+    uint64_t ip = pt_ip(env, eip);
     uint8_t packet[PT_PACKET_MAX];
 
     if (!pt_wait(env, ip, state != PT_CSTATE_C0)) {
@@ -231,13 +227,12 @@ void perfmon_mwait_slow(CPUX86State *env, unsigned len)
     pt_sleep(env, ip, state, extract32(hints, 0, MWAIT_STATE_SHIFT));
 }
 
-void perfmon_wake_slow(CPUX86State *env)
+void pt_wake(CPUX86State *env)
 {
     PTState *pt = &env->pt;
     uint8_t packet[PT_PACKET_MAX];
     uint64_t ip = pt_ip(env, env->eip);
 
-    pmu_wake(env);
     if (!pt->asleep) {
         return;
     }

@@ -99,13 +99,4 @@
 /* each 2K to 64K bytes */
 #define PT_PSB_BITMAP               0x003f
 
-/* The core crystal clock of CPUID leaf 15H, and the TSC's ratio to it. */
-#define CRYSTAL_HZ                  25000000
-#define CRYSTAL_NS                  40
-#define TSC_RATIO_NUM               200
-#define TSC_RATIO_DEN               2
-#define TSC_PER_CRYSTAL             (TSC_RATIO_NUM / TSC_RATIO_DEN)
-/* TSC frequency over the 100 MHz of the bus, as CBR and PLATFORM_INFO say */
-#define TSC_BUS_RATIO               25
-
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Intel PT model: the choices of a rude processor, and what it puts between packets. */
+/*
+ * Intel PT model: the choices of a rude processor, and what it puts between
+ * packets.
+ */
 #include "qemu/osdep.h"
 #include "pt.h"
 #include "pt_packet.h"

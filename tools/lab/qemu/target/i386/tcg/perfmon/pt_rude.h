@@ -74,36 +74,4 @@ enum pt_erratum {
     PT_LBR_ALONE,
 };
 
-#define PT_ERRATUM_PROPERTY(name, bit)                                      \
-    DEFINE_PROP_BIT64("x-pt-erratum-" name, X86CPU, pt.errata, bit, false)
-
-#define PT_ERRATUM_PROPERTIES                                               \
-    PT_ERRATUM_PROPERTY("bdm70", PT_BDM70),                                 \
-    PT_ERRATUM_PROPERTY("bdm106", PT_BDM106),                               \
-    PT_ERRATUM_PROPERTY("skd007", PT_SKD007),                               \
-    PT_ERRATUM_PROPERTY("skd010", PT_SKD010),                               \
-    PT_ERRATUM_PROPERTY("skl014", PT_SKL014),                               \
-    PT_ERRATUM_PROPERTY("skl168", PT_SKL168),                               \
-    PT_ERRATUM_PROPERTY("apl11", PT_APL11),                                 \
-    PT_ERRATUM_PROPERTY("apl12", PT_APL12),                                 \
-    PT_ERRATUM_PROPERTY("lbr-alone", PT_LBR_ALONE)
-
-#define PT_RUDE_PROPERTY(name, bit)                                         \
-    DEFINE_PROP_BIT64("x-pt-rude-" name, X86CPU, pt.rude, bit, false)
-
-#define PT_RUDE_PROPERTIES                                                  \
-    DEFINE_PROP_UINT64("x-pt-seed", X86CPU, pt.seed, 1),                    \
-    PT_RUDE_PROPERTY("pad", PT_RUDE_PAD),                                   \
-    PT_RUDE_PROPERTY("mnt", PT_RUDE_MNT),                                   \
-    PT_RUDE_PROPERTY("psb", PT_RUDE_PSB),                                   \
-    PT_RUDE_PROPERTY("tnt", PT_RUDE_TNT),                                   \
-    PT_RUDE_PROPERTY("cyc", PT_RUDE_CYC),                                   \
-    PT_RUDE_PROPERTY("mtc", PT_RUDE_MTC),                                   \
-    PT_RUDE_PROPERTY("ip", PT_RUDE_IP),                                     \
-    PT_RUDE_PROPERTY("psb-ip", PT_RUDE_PSB_IP),                             \
-    PT_RUDE_PROPERTY("middle", PT_RUDE_MIDDLE),                             \
-    PT_RUDE_PROPERTY("cbr", PT_RUDE_CBR),                                   \
-    PT_RUDE_PROPERTY("defer", PT_RUDE_DEFER),                               \
-    PT_RUDE_PROPERTY("topa", PT_RUDE_TOPA)
-
 #endif

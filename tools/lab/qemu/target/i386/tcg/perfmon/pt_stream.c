@@ -15,7 +15,7 @@
 
 /* Branches and events that a forced overflow loses at most; at least half */
 #define PT_OVF_LOST             16
-/* Of a rude processor: IPs for one that is encoded otherwise, events for a PSB */
+/* Of a rude processor: IPs for one encoded otherwise, events for a PSB */
 #define PT_RUDE_IPS             4
 #define PT_RUDE_PSBS            32
 /* and TNTs for a CYC that belongs to nothing */
@@ -378,7 +378,7 @@ void pt_event_begin(CPUX86State *env, uint64_t ip)
     }
 }
 
-/* The beginning of a PSB+ that an overflow ends, without PSBEND (SDM 33.3.7). */
+/* The beginning of a PSB+ that an overflow ends: no PSBEND (SDM 33.3.7). */
 static void pt_psb_cut(CPUX86State *env)
 {
     uint8_t mode = env->pt.mode;

@@ -216,7 +216,7 @@ static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
     PTState *pt = &env->pt;
     uint64_t ip = pt_ip(env, env->eip);
 
-    /* Out of context an overflow begins with one tick and ends with the next. */
+    /* Out of context an overflow begins with a tick and ends with the next. */
     if (pt_ticks(env) &&
         (pt->context_en || pt->ovf_lost || !pt_lost(env))) {
         pt_overflow_resolve(env, ip);

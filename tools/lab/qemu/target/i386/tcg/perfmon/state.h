@@ -151,19 +151,12 @@ typedef struct PTRegisters {
 /**
  * struct PTConfig - what a CPU's Intel PT can do, and its injected faults
  *
- * The first group are capabilities of CPUID leaf 14H, see README.md.
+ * The first group are capabilities of CPUID leaf 14H.
  *
  * @ovf_every: force an overflow each so many bytes of packets, 0: never
  * @corrupt_at: falsify the so many-th TNT or TIP packet, 0: none
  * @corrupt_every: falsify each so many-th of them, 0: none
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
- * @pebs: PerfMon has PEBS; off unless asked for
- * @pebs_adaptive: of any counter, with records that software composes
- * @pebs_trace: whose records can go to a trace
- * @bts: there is branch trace store
- * @dtes64: the debug store has words of 64 bits
- * @ds_cpl: branch trace store can leave out branches by CPL
- * @bts_init_keeps: INIT leaves IA32_DS_AREA and the bits of branch trace store alone
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @dirty: the MSRs have values at power-on
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
@@ -194,13 +187,6 @@ typedef struct PTConfig {
     uint64_t corrupt_at;
     uint64_t corrupt_every;
     uint64_t pmi_delay;
-    bool pebs;
-    bool pebs_adaptive;
-    bool pebs_trace;
-    bool bts;
-    bool dtes64;
-    bool ds_cpl;
-    bool bts_init_keeps;
     bool hybrid;
     bool dirty;
     bool ret_no_ip;
@@ -211,37 +197,5 @@ typedef struct PTConfig {
     struct QEMUTimer *pmi_timer;
     struct QEMUTimer *tick_timer;
 } PTConfig;
-
-#define PT_PROPERTIES                                                       \
-    DEFINE_PROP_BOOL("x-pt-cr3filter", X86CPU, pt.cr3filter, true),         \
-    DEFINE_PROP_BOOL("x-pt-psbcyc", X86CPU, pt.psbcyc, true),               \
-    DEFINE_PROP_BOOL("x-pt-ipfilter", X86CPU, pt.ipfilter, true),           \
-    DEFINE_PROP_UINT32("x-pt-ranges", X86CPU, pt.ranges, 4),                \
-    DEFINE_PROP_BOOL("x-pt-mtc", X86CPU, pt.mtc, true),                     \
-    DEFINE_PROP_BOOL("x-pt-ptwrite", X86CPU, pt.ptwrite, true),             \
-    DEFINE_PROP_BOOL("x-pt-powerev", X86CPU, pt.powerev, true),             \
-    DEFINE_PROP_BOOL("x-pt-psbpmi", X86CPU, pt.psbpmi, false),              \
-    DEFINE_PROP_BOOL("x-pt-event", X86CPU, pt.event, true),                 \
-    DEFINE_PROP_BOOL("x-pt-notnt", X86CPU, pt.notnt, true),                 \
-    DEFINE_PROP_BOOL("x-pt-topa", X86CPU, pt.topa, true),                   \
-    DEFINE_PROP_BOOL("x-pt-multi", X86CPU, pt.multi, true),                 \
-    DEFINE_PROP_BOOL("x-pt-single", X86CPU, pt.single, true),               \
-    DEFINE_PROP_BOOL("x-pt-lip", X86CPU, pt.lip, false),                    \
-    DEFINE_PROP_UINT64("x-pt-ovf-every", X86CPU, pt.ovf_every, 0),          \
-    DEFINE_PROP_UINT64("x-pt-corrupt-at", X86CPU, pt.corrupt_at, 0),        \
-    DEFINE_PROP_UINT64("x-pt-corrupt-every", X86CPU, pt.corrupt_every, 0),  \
-    DEFINE_PROP_UINT64("x-pt-pmi-delay", X86CPU, pt.pmi_delay, 0),          \
-    DEFINE_PROP_BOOL("x-pebs", X86CPU, pt.pebs, false),                     \
-    DEFINE_PROP_BOOL("x-pebs-adaptive", X86CPU, pt.pebs_adaptive, false),   \
-    DEFINE_PROP_BOOL("x-pebs-trace", X86CPU, pt.pebs_trace, false),         \
-    DEFINE_PROP_BOOL("x-bts", X86CPU, pt.bts, true),                        \
-    DEFINE_PROP_BOOL("x-bts-dtes64", X86CPU, pt.dtes64, true),              \
-    DEFINE_PROP_BOOL("x-bts-ds-cpl", X86CPU, pt.ds_cpl, true),              \
-    DEFINE_PROP_BOOL("x-bts-init-keeps", X86CPU, pt.bts_init_keeps, false), \
-    DEFINE_PROP_BOOL("x-pt-hybrid", X86CPU, pt.hybrid, false),              \
-    DEFINE_PROP_BOOL("x-pt-dirty", X86CPU, pt.dirty, false),                \
-    DEFINE_PROP_BOOL("x-pt-ret-no-ip", X86CPU, pt.ret_no_ip, false),        \
-    PT_RUDE_PROPERTIES,                                                     \
-    PT_ERRATUM_PROPERTIES
 
 #endif

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab qemu-series': the models as patches that 'git am' takes onto Debian's source of QEMU.
+
+What 'lab series' is for the kernel: tools/lab/qemu/patches/ has a directory for each release of
+QEMU that the steps fit, and the lab's own QEMU is the sum of the steps for the first of them.
+"""
+
+import apt
+import bases
+import distribution
+import paths
+import qemu
+import series
+import sources
+import stamp
+from errors import LabError
+
+MAILBOX = "qemu-perfmon.mbox"
+
+
+def releases():
+    return bases.names(qemu.home())
+
+
+def check(release):
+    """Refuse a release that there is none of, before anything is fetched."""
+    if release not in releases():
+        raise LabError(f"the patches are for no QEMU '{release}'",
+                       f"use {' or '.join(releases())}")
+
+
+def patches_dir(release):
+    return paths.in_build(f"qemu-series-{release}")
+
+
+def target(release):
+    version = stamp.read(sources.qemu_key(release))
+    return series.Target(sources.qemu_pristine(release), f"QEMU {version}, as Debian has it",
+                         paths.in_build(f"qemu-series-{release}.git"), patches_dir(release),
+                         qemu.home() / "cover")
+
+
+def source_lines(release):
+    """Lines of sources.list for the release's suites, as apt.Apt wants them."""
+    def lines(mirror, _codename):
+        found = []
+        for suite in bases.read(release, qemu.home()).suites:
+            uri = mirror.security if suite.endswith("-security") else mirror.main
+            if uri:
+                found.append(f"deb-src [signed-by={apt.KEYRING}] {uri} {suite} main")
+        return found
+    return lines
+
+
+def fetch(step, release, codename):
+    """Have the source of a release; without the network if it is there."""
+    key = f"src-qemu-{release}"
+    if release == sources.QEMU_RELEASE:
+        return
+    if stamp.is_current(key, "1") and sources.qemu_pristine(release).exists():
+        step.note = "up to date"
+        return
+    stamp.clear(key)
+    private = apt.Apt(codename, source_lines(release), f"apt-qemu-{release}")
+    private.prepare()
+    step.progress("reading the mirror's indices")
+    private.update(step.progress)
+    sources.fetch_qemu(private, step, release)
+    stamp.write(key, "1")
+
+
+def write(step, release, sender):
+    """The patches, one mailbox of them, and the cover letter."""
+    found = qemu.steps(release)
+    left = qemu.unlisted(found) if release == qemu.RELEASE else []
+    if left:
+        raise LabError(f"no step of QEMU's brings {left[0]}",
+                       "list it in the 'files' of a step, or remove it")
+
+    def mailbox(_cover, _taken, _work):
+        out = patches_dir(release)
+        files = [file for file in sorted(out.glob("*.patch")) if not file.name.startswith("0000-")]
+        (out / MAILBOX).write_text(distribution.mailbox(files))
+    series.write_steps(target(release), found, sender, mailbox)
+    step.note = f"{len(found)} patches in {paths.shown(patches_dir(release))}"
