@@ -190,7 +190,7 @@ static int add_packet(Trace *t, const uint8_t *p)
 
 static void test_pt(void)
 {
-    Trace t = { };
+    static Trace t;
     uint64_t end, at = 0;
     int len = 1;
 
