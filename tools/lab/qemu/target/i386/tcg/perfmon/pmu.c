@@ -313,10 +313,10 @@ static void pmu_read_ref(CPUX86State *env)
 
 static void pmu_deliver(CPUX86State *env)
 {
-    DeviceState *apic = env_archcpu(env)->apic_state;
+    X86CPU *cpu = env_archcpu(env);
 
-    if (apic) {
-        apic_deliver_pmi(apic);
+    if (cpu->apic_state) {
+        apic_deliver_pmi(cpu->apic_state);
     }
 }
 
