@@ -11,7 +11,7 @@
 #include "qapi/error.h"
 #include "migration/vmstate.h"
 #include "cpu.h"
-#include "exec/exec-all.h"
+#include "tcg/helper-tcg.h"
 #include "bts.h"
 #include "ds.h"
 #include "pebs.h"

@@ -20,7 +20,7 @@
 #include "qemu/osdep.h"
 #include "qemu/host-utils.h"
 #include "cpu.h"
-#include "exec/exec-all.h"
+#include "tcg/helper-tcg.h"
 #include "exec/helper-proto.h"
 #include "hw/i386/apic.h"
 #include "accel/tcg/internal-common.h"

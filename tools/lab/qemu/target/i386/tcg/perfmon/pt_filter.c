@@ -10,6 +10,7 @@
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
 #include "cpu.h"
+#include "exec/target_page.h"
 #include "pt.h"
 #include "pt_regs.h"
 

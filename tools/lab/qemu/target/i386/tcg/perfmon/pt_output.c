@@ -10,8 +10,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
-#include "exec/address-spaces.h"
-#include "exec/memory.h"
+#include "system/dma.h"
 #include "pmu.h"
 #include "pt.h"
 #include "pt_regs.h"
