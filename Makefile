@@ -12,8 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test build menuconfig series qemu-series shell list bench bench-lab kit deb clean \
-	distclean python
+.PHONY: help run check check-all test build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
