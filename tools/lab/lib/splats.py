@@ -7,6 +7,8 @@ from errors import LabError
 
 SPLATS = re.compile("|".join((
     r"WARNING: CPU: \d+",
+    # Newer kernels: WARNING: FILE:LINE at FUNCTION, CPU#N: COMM/PID
+    r"WARNING: .*\bat \S+, CPU#\d+: ",
     r"WARNING: .*(?:lock|recursion|circular|inconsistent|suspicious)",
     r"BUG: ",
     r"kernel BUG at",
