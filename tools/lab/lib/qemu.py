@@ -60,10 +60,15 @@ def steps(release=RELEASE):
     return steps_mod.read(bases.read(release, home()), paths.QEMU_DIR)
 
 
-def lab_files():
-    """(file, path in QEMU's tree) of what the lab has beside the steps."""
-    return [(file, file.relative_to(paths.QEMU_DIR))
-            for file in sorted((paths.QEMU_DIR / LAB_ONLY).rglob("*")) if file.is_file()]
+def lab_files(release=RELEASE):
+    """(file, path in QEMU's tree) of what the lab has beside the steps, as a release needs it."""
+    found = {}
+    roots = bases.read(release, home()).overlays(paths.QEMU_DIR)
+    for root in (paths.QEMU_DIR, *roots):
+        for file in sorted((root / LAB_ONLY).rglob("*")):
+            if file.is_file():
+                found[file.relative_to(root)] = file
+    return [(file, path) for path, file in found.items()]
 
 
 def unlisted(found):
@@ -79,7 +84,7 @@ def unlisted(found):
 def inputs_hash(release=RELEASE):
     parts = [f"{file} {stamp.of_files([file])}" for step in steps(release)
              for file in step.inputs()]
-    parts += [f"{path} {stamp.of_files([file])}" for file, path in lab_files()]
+    parts += [f"{path} {stamp.of_files([file])}" for file, path in lab_files(release)]
     return stamp.of_text(stamp.read(sources.qemu_key(release)), *parts)
 
 
@@ -94,7 +99,7 @@ def assemble_into(directory, release=RELEASE, count=None):
             trees.replace(layer.file(path), directory / path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    for file, path in lab_files():
+    for file, path in lab_files(release):
         trees.replace(file, directory / path)
 
 
