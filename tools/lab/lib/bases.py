@@ -8,6 +8,7 @@ of that base; 'lab --base' sets both for itself and what it runs.
 
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +106,29 @@ def choose(name):
     directory = paths.build_dir()
     os.environ["LAB_BUILD"] = str(directory / name)
     os.environ["LAB_BASE"] = name
+
+
+@contextmanager
+def chosen(name):
+    """The same for a while."""
+    names = ("LAB_BASE", "LAB_BUILD")
+    kept = {one: os.environ.get(one) for one in names}
+    choose(name)
+    try:
+        yield
+    finally:
+        for one in names:
+            os.environ.pop(one, None)
+            if kept[one] is not None:
+                os.environ[one] = kept[one]
+
+
+def built_below():
+    """From the default base, all that have a build directory, it itself last; else this base."""
+    own = paths.base_name()
+    others = [name for name in names() if own == paths.DEFAULT_BASE != name and
+              (paths.build_dir() / name).is_dir()]
+    return [*others, own]
 
 
 def check():

@@ -9,13 +9,15 @@ import abi
 import cache
 import guest
 import paths
+import qemu
 import qemuseries
 import series
 from errors import LabError
 
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
-         "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp")
+         "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
+         "deb", "deb-full", "deb-config")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
@@ -46,7 +48,8 @@ def clean():
     for stamp in (paths.build_dir() / "stamps").glob("*"):
         if not stamp.name.startswith(SOURCE_STAMPS):
             stamp.unlink()
-    for tree in ("qemu", "linux-series"):
+    trees = [qemu.tree(release).name for release in qemuseries.releases()]
+    for tree in (*trees, "linux-series"):
         guest.remove(paths.build_dir() / "src" / tree)
 
 
@@ -64,7 +67,8 @@ def cache_only():
 
 def distclean():
     """As after a clone."""
-    for name in built() + FETCHED + CHOSEN:
+    indices = tuple(f"apt-qemu-{release}" for release in qemuseries.releases())
+    for name in built() + FETCHED + CHOSEN + indices:
         _remove(name)
     for lock in paths.build_dir().glob("lock-*"):
         lock.unlink()

@@ -275,8 +275,10 @@ def verb_clean(options):
     if options.verb == "clean" and options.cache:
         clean.cache_only()
         return 0
-    with build.all_locked():
-        clean.distclean() if options.verb == "distclean" else clean.clean()
+    # Who names a base means that one.
+    for name in [options.base] if options.base else bases.built_below():
+        with bases.chosen(name), build.all_locked():
+            clean.distclean() if options.verb == "distclean" else clean.clean()
     return 0
 
 
