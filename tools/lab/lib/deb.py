@@ -5,6 +5,7 @@ The kernel's own 'make bindeb-pkg' makes those of the kernel. Each name has the 
 none of Debian's: the packages are installed beside Debian's own and replace nothing.
 """
 
+import functools
 import lzma
 import os
 import shutil
@@ -71,7 +72,9 @@ class Names:
         return self.version.rpartition("-")[2]
 
 
+@functools.cache
 def names():
+    """The same for all packages, also if a commit is made meanwhile."""
     base, own = stamp.read("version-linux"), kit.version()
     return Names(f"{base.partition('-')[0]}-aux{own}", f"{base}+aux{own.replace('-', '.')}")
 
