@@ -9,7 +9,6 @@ import functools
 import lzma
 import os
 import shutil
-import textwrap
 from dataclasses import dataclass
 
 import apt
@@ -195,7 +194,7 @@ def pack_selftests(step):
 
 def control(name, depends, size):
     """The file of this name in a package."""
-    title, *text = textwrap.dedent(DESCRIPTIONS[name].replace("\n        ", "\n")).splitlines()
+    title, *text = [line.strip() for line in DESCRIPTIONS[name].splitlines()]
     return (f"Package: {name}\nVersion: {names().version}\nArchitecture: amd64\n"
             f"Maintainer: {MAINTAINER['DEBFULLNAME']} <{MAINTAINER['DEBEMAIL']}>\n"
             f"Installed-Size: {size // 1024}\nDepends: {depends}\nSection: kernel\n"
