@@ -10,7 +10,8 @@ where it was, unless something that is tested has changed.
 
 Several tests run at a time. A test whose header has '# alone: WHY' runs with
 no other, after them. One that has '# only on: BASE, BASE: WHY' is skipped on other
-bases, and those with '# smoke: WHY' are the tier 'smoke'.
+bases ('default' is the default base, where a subject is the same on each), and those with
+'# smoke: WHY' are the tier 'smoke'.
 """
 
 import datetime
@@ -45,6 +46,7 @@ MEMORY_OF_TEST = 6 << 30
 ALONE = re.compile(r"^# alone: \S", re.MULTILINE)
 SMOKE = re.compile(r"^# smoke: \S", re.MULTILINE)
 ONLY_ON = re.compile(r"^# only on: ([^:]+): (\S.*)$", re.MULTILINE)
+DEFAULT = "default"
 # A file of a run's results: how many passed, failed and were skipped
 SUMMARY = "summary"
 LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
@@ -114,7 +116,9 @@ def is_smoke(file):
 def foreign(file):
     """Why a test is for other bases than this one; empty if it is for this one."""
     match = ONLY_ON.search(header_of(file))
-    if not match or paths.base_name() in match[1].replace(",", " ").split():
+    named = match[1].replace(",", " ").split() if match else []
+    if not match or paths.base_name() in named or \
+            DEFAULT in named and paths.base_name() == paths.DEFAULT_BASE:
         return ""
     return f"only on {match[1]}: {match[2]}"
 
