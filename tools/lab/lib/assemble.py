@@ -219,12 +219,31 @@ def bring(layer, name):
     return count
 
 
+def check_edited(name):
+    """
+    Refuse trees in which a file of the base or of ours was written after they were made.
+
+    They share their files, so an edit of one may be in both, and in the patches made of them. What
+    others leave in a tree, such as an index of its functions, is not looked at.
+    """
+    ours = set(changed_paths(name))
+    for place, key in ((sources.kernel(), "src-linux"), (tree(name), f"tree-{name}")):
+        for path in trees.written_after(place, stamp.file(key)) if place.exists() else ():
+            if path in ours or (sources.kernel() / path).exists():
+                both = " ".join(paths.shown(one) for one in (sources.kernel(), tree(name)))
+                raise LabError(f"{paths.shown(place / path)} was edited, and the base's file may "
+                               "have changed with it",
+                               "bring the change into a step (Documentation/series.rst), then run "
+                               f"'rm -r {both}' and build again")
+
+
 def up_to_date(step, name=paths.SERIES, count=None):
     """Assemble build/src/linux-series if anything that it is made of has changed.
 
     With a count, only that many steps are applied.
     """
     bases.check()
+    check_edited(name)
     found = steps_mod.read()[:count]
     for path in steps_mod.unlisted(found) if count is None else []:
         ui.say(f"  {path}: no step brings this file")

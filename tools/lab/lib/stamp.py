@@ -22,14 +22,15 @@ def of_files(files):
     return digest.hexdigest()
 
 
-def _file(step):
+def file(step):
+    """Where the stamp of a step is; its date is that of the step's end."""
     return paths.in_build("stamps", step)
 
 
 def read(step):
     """The stamp of a step, empty if it has not been done."""
     try:
-        return _file(step).read_text()
+        return file(step).read_text()
     except OSError:
         return ""
 
@@ -39,8 +40,8 @@ def is_current(step, want):
 
 
 def write(step, value):
-    paths.to_write(_file(step)).write_text(value)
+    paths.to_write(file(step)).write_text(value)
 
 
 def clear(step):
-    _file(step).unlink(missing_ok=True)
+    file(step).unlink(missing_ok=True)

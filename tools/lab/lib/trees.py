@@ -8,6 +8,8 @@ change with it: it is replaced by a copy.
 import os
 import shutil
 
+import proc
+
 
 def link_tree(source, target):
     shutil.copytree(source, target, copy_function=os.link, symlinks=True)
@@ -47,6 +49,14 @@ def same(one, other):
                 and os.readlink(one) == os.readlink(other))
     return other.exists() and (os.path.samefile(one, other)
                                or one.read_bytes() == other.read_bytes())
+
+
+def written_after(tree, file):
+    """Paths below a tree whose contents are newer than a file; none without that file."""
+    if not file.exists():
+        return []
+    text = proc.output(["find", tree, "-type", "f", "-newer", file, "-printf", "%P\\n"])
+    return sorted(text.splitlines())
 
 
 def sync(new, old):
