@@ -472,13 +472,6 @@ def build_parser():
     return parser
 
 
-def for_base(text):
-    """A message whose remedy builds the base of this command."""
-    name = paths.base_name()
-    return text if name == paths.DEFAULT_BASE else \
-        text.replace("run 'lab build", f"run 'lab --base {name} build")
-
-
 def end_in_order(*_):
     """SIGTERM as Ctrl-C: guests end, the terminal comes back."""
     raise KeyboardInterrupt
@@ -492,7 +485,7 @@ def main(argv):
         bases.choose(options.base or paths.base_name())
         return options.call(options)
     except LabError as error:
-        print(f"lab: {for_base(str(error))}", file=sys.stderr)
+        print(f"lab: {bases.with_base(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 1
