@@ -25,45 +25,46 @@
 #include <linux/security.h>
 
 #include "internal.h"
+#include "maps.h"
 
 /* The pages are charged to one mm, once, so a mapping keeps its mm and size. */
 #define PERF_VM_FLAGS	(VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
 
 typedef void (*perf_mapped_fn)(struct perf_event *event, struct mm_struct *mm);
 
+static perf_mapped_fn perf_mapped_of(const struct pmu *pmu, bool mapped)
+{
+	if (!pmu)
+		return NULL;
+	return mapped ? pmu->event_mapped : pmu->event_unmapped;
+}
+
 /*
+ * Tell the PMU of a mapping: for example, x86 lets a process use RDPMC while it
+ * maps an event.
+ *
  * perf_pmu_unregister() takes the PMU away from its events, and waits for RCU
  * readers before the PMU may be freed. It must not be used with PMUs that have
  * these functions, so the functions are there after RCU.
  */
-static perf_mapped_fn perf_mapped_of(struct perf_event *event, bool mapped)
+static void perf_tell_pmu(struct perf_event *event, struct mm_struct *mm,
+			  bool mapped)
 {
-	perf_mapped_fn tell = NULL;
-	struct pmu *pmu;
+	perf_mapped_fn tell;
 
 	rcu_read_lock();
-	pmu = READ_ONCE(event->pmu);
-	if (pmu)
-		tell = mapped ? pmu->event_mapped : pmu->event_unmapped;
+	tell = perf_mapped_of(READ_ONCE(event->pmu), mapped);
 	rcu_read_unlock();
-	return tell;
-}
-
-/* For example, x86 lets a process use RDPMC while it maps an event. */
-static void perf_tell_mapped(struct perf_event *event, struct mm_struct *mm)
-{
-	perf_mapped_fn tell = perf_mapped_of(event, true);
 
 	if (tell)
 		tell(event, mm);
 }
 
-static void perf_tell_unmapped(struct perf_event *event, struct mm_struct *mm)
+/* Count one more mapping of a buffer that is mapped through the event's file. */
+static void perf_count_again(struct perf_event *event)
 {
-	perf_mapped_fn tell = perf_mapped_of(event, false);
-
-	if (tell)
-		tell(event, mm);
+	refcount_inc(&event->rb->mmap_count);
+	refcount_inc(&event->mmap_count);
 }
 
 /**
@@ -73,11 +74,9 @@ static void perf_tell_unmapped(struct perf_event *event, struct mm_struct *mm)
 void perf_mmap_open(struct vm_area_struct *vma)
 {
 	struct perf_event *event = perf_vma_event(vma);
-	struct perf_buffer *rb = event->rb;
 
-	refcount_inc(&rb->mmap_count);
-	refcount_inc(&event->mmap_count);
-	perf_tell_mapped(event, vma->vm_mm);
+	perf_count_again(event);
+	perf_tell_pmu(event, vma->vm_mm, true);
 }
 
 /* perf_event::mmap_mutex is held: the event may have moved to another buffer. */
@@ -122,6 +121,15 @@ static void perf_buffer_detach_events(struct perf_buffer *rb)
 	}
 }
 
+/* A mapping through the event's file is gone; with the last one, its buffer goes. */
+static void perf_event_uncount(struct perf_event *event, struct perf_buffer *rb)
+{
+	if (!refcount_dec_and_mutex_lock(&event->mmap_count, &event->mmap_mutex))
+		return;
+	perf_event_detach(event, rb);
+	mutex_unlock(&event->mmap_mutex);
+}
+
 /**
  * perf_mmap_close - a mapping of an event's buffer has been removed
  * @vma: the mapping; its pages are no longer mapped
@@ -131,14 +139,11 @@ void perf_mmap_close(struct vm_area_struct *vma)
 	struct perf_event *event = perf_vma_event(vma);
 	struct perf_buffer *rb;
 
-	perf_tell_unmapped(event, vma->vm_mm);
+	perf_tell_pmu(event, vma->vm_mm, false);
 
 	/* Detaching the event drops its reference on the buffer. */
 	rb = ring_buffer_get(event);
-	if (refcount_dec_and_mutex_lock(&event->mmap_count, &event->mmap_mutex)) {
-		perf_event_detach(event, rb);
-		mutex_unlock(&event->mmap_mutex);
-	}
+	perf_event_uncount(event, rb);
 	if (refcount_dec_and_test(&rb->mmap_count)) {
 		perf_buffer_detach_events(rb);
 		perf_mlock_uncharge(&rb->charge);
@@ -245,20 +250,26 @@ static int perf_buffer_create(struct perf_event *event,
 static int perf_buffer_map_again(struct perf_event *event,
 				 struct vm_area_struct *vma)
 {
-	struct perf_buffer *rb = event->rb;
 	int ret;
 
 	/* Two events would write to the same user page. */
-	if (!refcount_read(&event->mmap_count))
+	if (!perf_event_is_mapped(event))
 		return -EBUSY;
 
-	ret = perf_map_pages(rb, vma);
-	if (ret)
-		return ret;
+	ret = perf_map_pages(event->rb, vma);
+	if (!ret)
+		perf_count_again(event);
+	return ret;
+}
 
-	refcount_inc(&rb->mmap_count);
-	refcount_inc(&event->mmap_count);
-	return 0;
+static bool perf_data_size_fits(struct perf_buffer *rb, unsigned long nr_pages)
+{
+	/* A buffer is mapped as a whole. */
+	if (rb)
+		return data_page_nr(rb) == nr_pages;
+
+	/* Offsets in the data are computed by masking byte counters. */
+	return !nr_pages || is_power_of_2(nr_pages);
 }
 
 static int perf_mmap_data(struct perf_event *event, struct vm_area_struct *vma)
@@ -267,13 +278,9 @@ static int perf_mmap_data(struct perf_event *event, struct vm_area_struct *vma)
 	struct perf_buffer *rb = event->rb;
 	int ret;
 
-	/* Offsets in the data are computed by masking byte counters. */
-	if (nr_pages && !is_power_of_2(nr_pages))
-		return -EINVAL;
-
 	WARN_ON_ONCE(event->ctx->parent_ctx);
 
-	if (rb && data_page_nr(rb) != nr_pages)
+	if (!perf_data_size_fits(rb, nr_pages))
 		return -EINVAL;
 
 	ret = rb ? perf_buffer_map_again(event, vma) :
@@ -315,14 +322,18 @@ static int perf_mmap_allowed(struct perf_event *event,
 	return security_perf_event_read(event);
 }
 
+/* __pmu_detach_event() sets the state, then takes the mutex. */
+static bool perf_event_is_revoked(struct perf_event *event)
+{
+	lockdep_assert_held(&event->mmap_mutex);
+	return event->state <= PERF_EVENT_STATE_REVOKED;
+}
+
 static int perf_mmap_locked(struct perf_event *event, struct vm_area_struct *vma)
 {
 	int ret;
 
-	lockdep_assert_held(&event->mmap_mutex);
-
-	/* __pmu_detach_event() sets the state, then takes the mutex. */
-	if (event->state <= PERF_EVENT_STATE_REVOKED)
+	if (perf_event_is_revoked(event))
 		return -ENODEV;
 	if (!vma->vm_pgoff)
 		return perf_mmap_data(event, vma);
@@ -367,7 +378,7 @@ int perf_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!ret) {
 		vm_flags_set(vma, PERF_VM_FLAGS);
-		perf_tell_mapped(event, vma->vm_mm);
+		perf_tell_pmu(event, vma->vm_mm, true);
 	}
 	return ret;
 }
