@@ -43,9 +43,10 @@ static perf_mapped_fn perf_mapped_of(const struct pmu *pmu, bool mapped)
  * Tell the PMU of a mapping: for example, x86 lets a process use RDPMC while it
  * maps an event.
  *
- * perf_pmu_unregister() takes the PMU away from its events, and waits for RCU
- * readers before the PMU may be freed. It must not be used with PMUs that have
- * these functions, so the functions are there after RCU.
+ * perf_pmu_unregister() takes the PMU away from its events. It refuses a PMU that
+ * has events and is told of mappings, so a function that is found stays. mmap()
+ * asks under perf_event::mmap_mutex, which keeps the PMU. munmap() cannot:
+ * nothing but RCU, by which modules are freed, keeps a PMU there.
  */
 static void perf_tell_pmu(struct perf_event *event, struct mm_struct *mm,
 			  bool mapped)
@@ -374,11 +375,11 @@ int perf_mmap(struct file *file, struct vm_area_struct *vma)
 
 	mutex_lock(&event->mmap_mutex);
 	ret = perf_mmap_locked(event, vma);
+	if (!ret)
+		perf_tell_pmu(event, vma->vm_mm, true);
 	mutex_unlock(&event->mmap_mutex);
 
-	if (!ret) {
+	if (!ret)
 		vm_flags_set(vma, PERF_VM_FLAGS);
-		perf_tell_pmu(event, vma->vm_mm, true);
-	}
 	return ret;
 }
