@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -126,9 +127,17 @@ FUNCTION void *thread(void *arg)
 FUNCTION void in_threads(long n)
 {
 	pthread_t threads[2];
+	pthread_attr_t attr;
+	cpu_set_t cpu;
 
-	for (int i = 0; i < 2; i++)
-		pthread_create(&threads[i], NULL, thread, (void *)n);
+	/* Each on a CPU of its own, or a busy machine may run all on one. */
+	for (int i = 0; i < 2; i++) {
+		CPU_ZERO(&cpu);
+		CPU_SET(i, &cpu);
+		pthread_attr_init(&attr);
+		pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
+		pthread_create(&threads[i], &attr, thread, (void *)n);
+	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 }
