@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 #define BIT_ULL(n)	(1ULL << (n))
 /* The first argument is a format, the others go with it. */
 #define FORMAT		__attribute__((format(printf, 1, 2)))

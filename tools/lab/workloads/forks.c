@@ -47,7 +47,7 @@ static void compute_in_children(void)
 		if (!pid[i])
 			_exit(totient(101 + 2 * i) & 0x7f);
 	}
-	for (i = 0; i < NR_CHILDREN; i++)
+	while (i--)
 		reap(pid[i], totient(101 + 2 * i) & 0x7f);
 }
 

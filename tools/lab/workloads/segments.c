@@ -31,10 +31,10 @@ static int nr_events;
 static NOINLINE unsigned int plain_loop(unsigned int n)
 {
 	volatile unsigned int sum = 0;
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < n; i++)
-		sum += i & 3;
+	while (i < n)
+		sum += i++ & 3;
 	return sum;
 }
 

@@ -11,19 +11,19 @@ int main(int argc, char **argv)
 {
 	unsigned long start = 0, end = 0;
 	char line[512];
-	FILE *maps, *out;
+	FILE *mappings, *out;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return 1;
 	}
-	maps = fopen("/proc/self/maps", "r");
-	CHECK(maps);
-	while (!end && fgets(line, sizeof(line), maps)) {
+	mappings = fopen("/proc/self/maps", "r");
+	CHECK(mappings);
+	while (!end && fgets(line, sizeof(line), mappings)) {
 		if (strstr(line, "[vdso]"))
 			sscanf(line, "%lx-%lx", &start, &end);
 	}
-	fclose(maps);
+	fclose(mappings);
 	CHECK(start && end > start);
 	out = fopen(argv[1], "wb");
 	CHECK(out);

@@ -16,15 +16,15 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
 typedef int32_t s32;
+typedef uint64_t u64;
 
 #define TL_NAME		"dlfilter-timeline"
 #define TL_NEVER	UINT64_MAX
 /* Time of one branch where the trace has no time: a microsecond, in nanoseconds. */
 #define TL_TICK		1000
 
-#define TL_ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define TL_ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 
 /* The kernel's half of the address space. */
 static inline bool tl_is_kernel(u64 address)

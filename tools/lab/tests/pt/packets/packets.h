@@ -10,7 +10,7 @@
 #include "points.h"
 #include "pt_packet.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof(*(a)))
 
 void diag_bytes(const char *what, const uint8_t *bytes, size_t len);
 

@@ -2,7 +2,7 @@
 #ifndef SHIM_LINUX_KERNEL_H
 #define SHIM_LINUX_KERNEL_H
 
-#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof(*(a)))
 #define DIV_ROUND_UP(all, part)	((all) / (part) + !!((all) % (part)))
 
 #endif

@@ -14,8 +14,8 @@ struct cpuinfo_x86 {
 
 extern struct cpuinfo_x86 boot_cpu_data;
 
-void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
-void cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+void cpuid_count(u32 leaf, u32 subleaf, u32 *a, u32 *b, u32 *c, u32 *d);
+void cpuid(u32 leaf, u32 *a, u32 *b, u32 *c, u32 *d);
 
 #define CONFIG_X86_64		1
 #define IS_ENABLED(option)	(option)
