@@ -8,6 +8,7 @@ none of Debian's: the packages are installed beside Debian's own and replace not
 import functools
 import lzma
 import os
+import re
 import shutil
 from dataclasses import dataclass
 
@@ -25,11 +26,14 @@ import perftool
 import proc
 import stamp
 import ui
+from errors import LabError
 
 TOOLS = ["debhelper", "rsync", "kmod", "cpio", "fakeroot"]
 # What perf in the package has and the lab's does not: the options that leave it out, its packages.
 PERF_ALSO = {"NO_SLANG": "libslang2-dev", "NO_LZMA": "liblzma-dev", "NO_LIBZSTD": "libzstd-dev",
              "NO_LIBCAP": "libcap-dev", "NO_LIBNUMA": "libnuma-dev"}
+# The name and the version of Python's library are of one release of Debian.
+PERF_WITHOUT = ["NO_LIBPYTHON=1"]
 # Debian's configuration has debug information in the form that BPF reads.
 FULL_TOOLS = ["dwarves"]
 # Of the build directory, in GiB
@@ -43,7 +47,8 @@ DESCRIPTIONS = {
     PERF: """perf of the perf AUX series
         perf-aux is perf with what the series brings: events that pause and
         resume a trace of Intel PT, whole snapshots, timelines, and
-        'perf-aux calltrace'. It is installed beside linux-perf.""",
+        'perf-aux calltrace'. It is installed beside linux-perf, which has
+        what is missing here: scripts in Python and Perl.""",
     SELFTESTS: """kselftests of AUX areas
         Tests of the kernel's interface for hardware that traces. Run
         /usr/lib/linux-selftests-aux/run_kselftest.sh as root.""",
@@ -94,6 +99,15 @@ def fragments(full):
             if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
 
 
+def newest_config(private, package):
+    """Its version: that of the kernel's source, unless the mirror has none of it any more."""
+    suites, own = bases.current().suites, re.escape(stamp.read("version-linux"))
+    try:
+        return private.newest(package, own, suites)
+    except LabError:
+        return private.newest(package, suites=suites)
+
+
 def debian_config(step):
     """The configuration of Debian's own kernel of this base."""
     base = bases.current()
@@ -101,7 +115,7 @@ def debian_config(step):
     private.prepare()
     private.update(step.progress)
     package = base.package.replace("-source-", "-config-")
-    version = private.newest(package, suites=base.suites)
+    version = newest_config(private, package)
     file = private.download(package, version, paths.in_build("dl"), step.progress)
     place = paths.in_build("deb-config")
     shutil.rmtree(place, ignore_errors=True)
@@ -136,7 +150,11 @@ def build_kernel(step, full):
 
 
 def pack_kernel(step, full):
-    """The packages of the image and the headers; what the C library is built with stays Debian's."""
+    """
+    The packages of the image and the headers.
+
+    What the C library is built with stays Debian's, and 6.1 knows no profile without the symbols.
+    """
     place, called = directory(full), names()
     for old in place.glob("linux-*"):
         old.unlink()
@@ -147,7 +165,7 @@ def pack_kernel(step, full):
                 env={**MAINTAINER, "DEB_BUILD_PROFILES": f"pkg.{SOURCE}.nokerneldbg",
                      "SOURCE_DATE_EPOCH": str(kit.time_of_commit())},
                 on_line=step.progress, failed="cannot pack the kernel")
-    for other in place.glob("linux-libc-dev_*"):
+    for other in (*place.glob("linux-libc-dev_*"), *place.glob("linux-image-*-dbg_*")):
         other.unlink()
 
 
@@ -162,14 +180,15 @@ def stage(name):
 def perf_options():
     left_out = {*PERF_ALSO, "JEVENTS_MODEL", "prefix"}
     kept = [word for word in perftool.options() if word.partition("=")[0] not in left_out]
-    return [*kept, f"prefix=/usr/lib/{PERF}"]
+    return [*kept, *PERF_WITHOUT, f"prefix=/usr/lib/{PERF}"]
 
 
 def pack_perf(step):
     place, made = stage(PERF), directory() / "perf"
     made.mkdir(parents=True, exist_ok=True)
-    proc.run(["make", "-C", assemble.tree(paths.SERIES) / "tools/perf", f"-j{proc.jobs()}",
-              f"O={made}", f"DESTDIR={place}", *perf_options(), "install"], log(),
+    source = assemble.tree(paths.SERIES) / "tools/perf"
+    proc.run(["make", "-C", source, f"-j{proc.jobs()}", f"O={made}", f"DESTDIR={place}",
+              *perf_options(), "install-bin"], log(),
              on_line=step.progress, failed="cannot build the packaged perf")
     (place / "usr/bin").mkdir(exist_ok=True)
     (place / "usr/bin/perf-aux").symlink_to(f"../lib/{PERF}/bin/perf")
@@ -179,6 +198,9 @@ def pack_perf(step):
     (home / "libexec/perf-core/perf-read-vdsox32").unlink(missing_ok=True)
     # Where scripts such as perf-calltrace find the perf that has started them
     (home / "libexec/perf-core/perf").symlink_to("../../bin/perf")
+    # Its manual, whether or not this machine can make pages of it
+    for text in (source / "Documentation").glob("perf*.txt"):
+        shutil.copyfile(text, document(place, PERF) / text.name)
     pack(PERF, [f"usr/lib/{PERF}/bin/perf"])
 
 
@@ -210,14 +232,19 @@ def libraries(place, programs):
     return text.strip().partition("=")[2]
 
 
+def document(place, name):
+    """Where a package has its documents."""
+    directory_of = place / "usr/share/doc" / name
+    directory_of.mkdir(parents=True, exist_ok=True)
+    return directory_of
+
+
 def pack(name, programs):
     """A package of a staged directory, whose programs these are."""
     place = directory() / "stage" / name
     proc.run(["strip", "--strip-unneeded", *(place / one for one in programs)], log())
     depends = libraries(place, programs)
-    document = place / "usr/share/doc" / name
-    document.mkdir(parents=True)
-    (document / "copyright").write_text(COPYRIGHT)
+    (document(place, name) / "copyright").write_text(COPYRIGHT)
     size = sum(file.lstat().st_size for file in place.rglob("*") if not file.is_dir())
     (place / "DEBIAN").mkdir()
     (place / "DEBIAN/control").write_text(control(name, depends, size))
@@ -239,6 +266,8 @@ def prepare(full):
 
 def make(full=False):
     """All packages, below build/deb; of FULL, those of the kernel, below build/deb-full."""
+    # What is packed is to be read by all.
+    os.umask(0o022)
     prepare(full)
     build.part("deb", "Configuring the packaged kernel", configure, full)
     build.part("deb", "Building the packaged kernel", build_kernel, full)
@@ -250,3 +279,5 @@ def make(full=False):
     for file in made:
         print(f"{file.stat().st_size / (1 << 20):6.1f} MiB  {paths.shown(file)}")
     print(f"install them with 'apt-get install {' '.join(f'./{paths.shown(f)}' for f in made)}'")
+    print("remove them with 'apt-get purge --auto-remove "
+          f"{' '.join(f.name.partition('_')[0] for f in made)}'")

@@ -5,6 +5,8 @@ It holds the kit, static programs, the source of all of them, and the licences. 
 and compiler, it is the same byte by byte.
 """
 
+import datetime
+import hashlib
 import io
 import os
 import re
@@ -37,10 +39,16 @@ def _git(*args):
 
 
 def version():
-    """The day and name of the commit; what is not committed is said."""
-    day, name = _git("log", "-1", "--format=%cd %h", "--date=format:%Y%m%d").split()
-    changed = _git("status", "--porcelain", "--untracked-files=no")
-    return f"{day}-{name}{'-changed' if changed else ''}"
+    """
+    The second (UTC) and the name of the commit, so a later commit's is above an earlier one's.
+
+    What is changed and not committed has a name by its contents.
+    """
+    seconds, name = _git("log", "-1", "--abbrev=12", "--format=%ct %h").split()
+    when = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc)
+    changed = _git("diff", "HEAD", "--binary")
+    mark = hashlib.sha256(changed.encode()).hexdigest()[:8]
+    return f"{when:%Y%m%d.%H%M%S}-{name}{f'-changed{mark}' if changed else ''}"
 
 
 def time_of_commit():
