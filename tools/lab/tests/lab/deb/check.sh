@@ -14,7 +14,14 @@ say root "$(findmnt -no SOURCE,FSTYPE /)"
 say modules "$(cut -d' ' -f1 /proc/modules | sort | tr '\n' ' ')"
 say failed "$(systemctl --failed --no-legend | wc -l)"
 modprobe btrfs && modprobe e1000e && modprobe igc && say modprobe "$?"
-mkfs.btrfs -q -f /dev/sda >/dev/null && mount /dev/sda /mnt && say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
+# A key that is found fast: it is the cipher that the kernel must have.
+echo secret >/root/key
+cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 /dev/sda /root/key &&
+	cryptsetup open --key-file /root/key /dev/sda sealed &&
+	mkfs.btrfs -q -f /dev/mapper/sealed >/dev/null && mount /dev/mapper/sealed /mnt &&
+	say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
+nft -f /etc/nftables.conf && say firewall "$(nft list ruleset | grep -c 'table inet filter')"
+say apparmor "$(cat /sys/module/apparmor/parameters/enabled)"
 
 cd /root || exit 1
 perf-aux record -o pt.data -e intel_pt//u ls -l / >ls.out 2>&1
