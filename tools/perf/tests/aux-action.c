@@ -12,6 +12,7 @@
 #include <perf/evlist.h>
 
 #include "aux-action.h"
+#include "aux-event.h"
 #include "auxtrace.h"
 #include "debug.h"
 #include "evlist.h"
@@ -51,8 +52,12 @@ static struct evlist *parse(const char *str)
 		return NULL;
 	}
 
-	evlist__for_each_entry(evlist, evsel)
-		evsel->needs_auxtrace_mmap = !strcmp(evsel__name(evsel), "trace");
+	evlist__for_each_entry(evlist, evsel) {
+		if (!strcmp(evsel__name(evsel), "trace") && !evsel__make_aux_event(evsel)) {
+			evlist__delete(evlist);
+			return NULL;
+		}
+	}
 	return evlist;
 }
 
