@@ -62,7 +62,9 @@ refuse()
 	fi
 }
 
-perf check feature -q auxtrace || skip "this perf has no AUX area tracing"
+# Older versions of perf have no 'perf check'.
+perf version --build-options | grep -q "on .*HAVE_AUXTRACE_SUPPORT" ||
+	skip "this perf has no AUX area tracing"
 
 refuse "task-clock/aux-action=pause/u" "in no group that an AUX area event leads"
 refuse "task-clock/aux-action=start-paused/u" "cannot start paused"
