@@ -20,7 +20,9 @@ ROOT = LAB.parent.parent
 BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
 JUDGE_DIR = BUILD / "judge"
 WORKLOAD_DIR = BUILD / "workloads"
-QEMU_SRC = BUILD / "src" / "qemu"
+# With LAB_QEMU, no QEMU of this build directory is assembled. The header is in what was fetched, too.
+QEMU_SRC = next((place for place in (BUILD / "src/qemu", BUILD / "src/qemu-pristine")
+                 if place.exists()), BUILD / "src/qemu")
 # Processors with all the manners that the SDM permits, by seed; one of them runs in 'check'.
 RUDE_SEEDS = [1, 2, 3]
 
