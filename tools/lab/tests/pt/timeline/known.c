@@ -20,6 +20,9 @@
 /* Neither inlined nor copied, nor known to the caller for what it does. */
 #define FUNCTION __attribute__((noinline, noclone, noipa))
 
+/* The kernel emulates it; of others it executes a copy, whose code no decoder has. */
+#define AT_PROBE	__asm__ volatile ("nop")
+
 #define DEPTH		20
 #define THROWN_FROM	4
 #define THROWS		3
@@ -93,11 +96,13 @@ FUNCTION void odd_name_of_a_function(void)
 
 FUNCTION void begin(void)
 {
+	AT_PROBE;
 	sink++;
 }
 
 FUNCTION void end(void)
 {
+	AT_PROBE;
 	sink++;
 }
 
