@@ -156,6 +156,8 @@ enum perfmon_access pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     }
     pmu_fold(env);
     *reg = val;
+    pmu_configure(env);
+    perfmon_update_flags(env);
     return PERFMON_OK;
 }
 
@@ -176,7 +178,9 @@ static bool pebs_store_fixed(CPUX86State *env, uint64_t addr, uint64_t counters,
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-        record[PEBS_REGS + i] = env->regs[order[i]];
+        if (order[i] < CPU_NB_REGS) {
+            record[PEBS_REGS + i] = env->regs[order[i]];
+        }
     }
     return ds_store(env, addr, record, PEBS_WORDS, sizeof(*record));
 }

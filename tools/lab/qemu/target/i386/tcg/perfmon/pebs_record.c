@@ -28,7 +28,8 @@ static void pebs_compose_gpr(CPUX86State *env, const PEBSPlace *at,
 
 static void pebs_compose_xmm(CPUX86State *env, PEBSRecord *record)
 {
-    for (unsigned i = 0; i < PEBS_XMM_WORDS; i++) {
+    /* Where a mode or a build has fewer, the others are 0. */
+    for (unsigned i = 0; i < MIN(PEBS_XMM_WORDS, 2 * CPU_NB_REGS); i++) {
         record->xmm[i] = env->xmm_regs[i / 2].ZMM_Q(i % 2);
     }
 }

@@ -30,6 +30,9 @@
 #include "pmu_regs.h"
 #include "predict.h"
 
+/* A guest's clock is looked at no more often, however near an overflow is. */
+#define REF_LEAST_NS            10000
+
 #define SRC(source)             BIT(source)
 #define BRANCH(kind)            BIT(PMU_SRC_BRANCH + (kind))
 #define MISS(kind)              BIT(PMU_SRC_MISS + (kind))
@@ -147,13 +150,24 @@ static PMUCounter pmu_decode(CPUX86State *env, int i)
     return c;
 }
 
-static void pmu_fold_at(CPUX86State *env, const PEBSPlace *at);
+/* Has the next instruction, or branch, look at the counters. */
+static void pmu_look_again(CPUX86State *env)
+{
+    PMUState *pmu = &env->pmu;
+
+    for (int mode = 0; mode < PMU_MODES; mode++) {
+        pmu->limit[mode] = pmu->now[mode][PMU_SRC_INSN];
+    }
+    pmu->branch_budget = 1;
+}
 
 static void pmu_ref_due(CPUState *cs, run_on_cpu_data data)
 {
     CPUX86State *env = cpu_env(cs);
 
-    pmu_fold_at(env, &(PEBSPlace) { env->eip, env->eip });
+    pmu_fold(env);
+    /* A record is stored by the CPU's own code, in the memory that it has. */
+    pmu_look_again(env);
 }
 
 static void pmu_ref_timer(void *opaque)
@@ -164,12 +178,11 @@ static void pmu_ref_timer(void *opaque)
 /* Looks again when @ticks of the reference clock have passed. */
 static void pmu_arm_ref(CPUX86State *env, uint64_t ticks)
 {
-    int64_t due = perfmon_clock_ns(env) + 1 +
-                  muldiv64(ticks, CRYSTAL_NS, TSC_PER_CRYSTAL);
+    int64_t ns = 1 + muldiv64(ticks, CRYSTAL_NS, TSC_PER_CRYSTAL);
 
     /* When it rings early, nothing is due and it is armed again. */
     perfmon_timer_arm(env, &env_archcpu(env)->pmu_ref_timer, pmu_ref_timer,
-                      due);
+                      perfmon_clock_ns(env) + MAX(ns, REF_LEAST_NS));
 }
 
 /* Sets when to look at the counters again, at the latest. */
@@ -216,6 +229,11 @@ static void pmu_decode_all(CPUX86State *env)
 
         pmu->counter[i] = c;
         pmu->insn_modes |= all & SRC(PMU_SRC_INSN) ? c.modes : 0;
+        if ((all & SRC(PMU_SRC_REF)) &&
+            (pebs_counters(env) & pmu_global_bit(i))) {
+            /* An instruction makes the record, as a clock has no place. */
+            pmu->insn_modes |= c.modes;
+        }
         pmu->branch_modes |= all & ~clocks ? c.modes : 0;
         pmu->ref_used |= all & SRC(PMU_SRC_REF);
         pmu->miss_used |= all & MISS_OF(BRANCH_ALL);
@@ -241,10 +259,7 @@ void pmu_resume(CPUX86State *env)
     PMUState *pmu = &env->pmu;
 
     pmu_decode_all(env);
-    for (int mode = 0; mode < PMU_MODES; mode++) {
-        pmu->limit[mode] = pmu->now[mode][PMU_SRC_INSN];
-    }
-    pmu->branch_budget = 1;
+    pmu_look_again(env);
     if (pmu->ref_used && !pmu->halted) {
         pmu_arm_ref(env, 0);
     }
@@ -370,7 +385,7 @@ static uint64_t pmu_add_up(CPUX86State *env, uint64_t *overflow, uint64_t *pmi)
     return pebs;
 }
 
-/* As pmu_fold(), where it is known what the processor has come to. */
+/* As pmu_fold(), by the CPU's own code, which has come to a place. */
 static void pmu_fold_at(CPUX86State *env, const PEBSPlace *at)
 {
     uint64_t overflow = 0, pmi = 0, buffer = 0;
