@@ -292,8 +292,8 @@ static int lbr_post_load(void *opaque, int version_id)
 
 const VMStateDescription vmstate_lbr = {
     .name = "cpu/perfmon_lbr",
-    .version_id = 2,
-    .minimum_version_id = 2,
+    .version_id = 1,
+    .minimum_version_id = 1,
     .needed = lbr_needed,
     .post_load = lbr_post_load,
     .fields = (const VMStateField[]) {

@@ -280,8 +280,8 @@ static int pebs_post_load(void *opaque, int version_id)
 
 const VMStateDescription vmstate_pebs = {
     .name = "cpu/perfmon_pmu/pebs",
-    .version_id = 3,
-    .minimum_version_id = 3,
+    .version_id = 1,
+    .minimum_version_id = 1,
     .needed = pebs_needed,
     .post_load = pebs_post_load,
     .fields = (const VMStateField[]) {

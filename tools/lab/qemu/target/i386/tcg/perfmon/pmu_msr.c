@@ -368,8 +368,8 @@ static int pmu_state_check(void *opaque, int version_id)
 
 const VMStateDescription vmstate_pmu = {
     .name = "cpu/perfmon_pmu",
-    .version_id = 2,
-    .minimum_version_id = 2,
+    .version_id = 1,
+    .minimum_version_id = 1,
     .needed = pmu_needed,
     .post_load = pmu_state_check,
     .fields = (const VMStateField[]) {

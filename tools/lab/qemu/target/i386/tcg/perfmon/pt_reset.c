@@ -69,5 +69,7 @@ void pt_reset(CPUX86State *env)
         memcpy(env->msr_rtit_addrs, kept->addrs, sizeof(kept->addrs));
         env->pt.psb_bytes = kept->psb_bytes;
     }
-    env->msr_rtit_output_mask |= RTIT_MASK_LOWER;
+    if (pt_present(env)) {
+        env->msr_rtit_output_mask |= RTIT_MASK_LOWER;
+    }
 }

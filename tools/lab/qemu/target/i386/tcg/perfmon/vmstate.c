@@ -62,8 +62,8 @@ static int perfmon_post_load(void *opaque, int version_id)
 
 static const VMStateDescription vmstate_pt = {
     .name = "cpu/perfmon/pt",
-    .version_id = 4,
-    .minimum_version_id = 4,
+    .version_id = 1,
+    .minimum_version_id = 1,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(packet_en, PTState),
         VMSTATE_BOOL(tnt_en, PTState),
@@ -119,12 +119,12 @@ static const VMStateDescription vmstate_pt = {
 
 const VMStateDescription vmstate_perfmon = {
     .name = "cpu/perfmon",
-    .version_id = 4,
-    .minimum_version_id = 4,
+    .version_id = 1,
+    .minimum_version_id = 1,
     .needed = perfmon_needed,
     .post_load = perfmon_post_load,
     .fields = (const VMStateField[]) {
-        VMSTATE_STRUCT(env.pt, X86CPU, 4, vmstate_pt, PTState),
+        VMSTATE_STRUCT(env.pt, X86CPU, 1, vmstate_pt, PTState),
         VMSTATE_END_OF_LIST()
     }
 };
