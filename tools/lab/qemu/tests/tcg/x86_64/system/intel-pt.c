@@ -67,13 +67,15 @@ static void run_loop(uint32_t msr, uint32_t on, uint32_t off, uint64_t n)
                  "jnz 1b\n"
                  "mov %[off], %%eax\n"
                  "wrmsr\n"
-                 : [n] "+r" (n)
-                 : "c" (msr), "a" (on), "d" (0), [off] "r" (off)
+                 : [n] "+&r" (n), "+a" (on)
+                 : "c" (msr), "d" (0), [off] "r" (off)
                  : "memory", "cc");
 }
 
 static uint64_t count_loop(uint64_t n)
 {
+    uint32_t high = 1;
+
     wrmsr(MSR_FIXED_CTR0, 0);
     wrmsr(MSR_FIXED_CTR_CTRL, 1);
     wrmsr(MSR_GLOBAL_CTRL, 0);
@@ -82,8 +84,8 @@ static uint64_t count_loop(uint64_t n)
                  "jnz 1b\n"
                  "xor %%edx, %%edx\n"
                  "wrmsr\n"
-                 : [n] "+r" (n)
-                 : "c" (MSR_GLOBAL_CTRL), "a" (0), "d" (1)
+                 : [n] "+&r" (n), "+d" (high)
+                 : "c" (MSR_GLOBAL_CTRL), "a" (0)
                  : "memory", "cc");
     return rdmsr(MSR_FIXED_CTR0);
 }
