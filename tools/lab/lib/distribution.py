@@ -27,6 +27,9 @@ OPTION = re.compile(r"^(?:menu)?config (\w+)$")
 PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
 MENDED = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
 PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
+# What a message says of a fix that mainline has
+MAINLINE = re.compile(r"^.*Mainline has the same.*\n(?:.*\n)??commit ([0-9a-f]{12,40}) \(", re.MULTILINE)
+COMMITS = "https://git.kernel.org/linus/"
 
 
 def mailbox(patches):
@@ -38,8 +41,12 @@ def with_dep3(patch):
     """A patch with the header fields that Debian's patches have, in place of git's own."""
     head, blank, rest = patch.partition("\n\n")
     head = PREFIX.sub("Subject: ", head.partition("\n")[2])
+    same = MAINLINE.search(rest.partition("\n---\n")[0])
+    origin = f"backport, {COMMITS}{same[1]}" if same else "other"
+    forwarded = "not-needed" if same else "no"
     date = email.utils.parsedate_to_datetime(re.search(r"^Date: (.*)$", head, re.MULTILINE)[1])
-    return (f"{head}\nOrigin: other\nForwarded: no\nLast-Update: {date:%Y-%m-%d}{blank}{rest}")
+    return (f"{head}\nOrigin: {origin}\nForwarded: {forwarded}\n"
+            f"Last-Update: {date:%Y-%m-%d}{blank}{rest}")
 
 
 def write_quilt(place, patches):
