@@ -157,19 +157,21 @@ class Statement:
             return ["None: modules of the base's kernel find what they know where it was."]
         return ["Modules of the base's kernel find what they know where it was, but with",
                 "CONFIG_MODVERSIONS they are refused, as versions of symbols depend on all members.",
-                "Give the kernel a new ABI name (Debian: the number in its version), or hide the new",
-                "members from genksyms (#ifndef __GENKSYMS__) to keep the old one."]
+                "Give the kernel a new ABI name (Debian 12: the number behind the release, Debian 13: the",
+                "release itself), or hide the new members from genksyms (#ifndef __GENKSYMS__) to keep the",
+                "old one."]
 
     def text(self):
         """For a distribution; what 'lab abi' writes."""
         lines = [f"ABI of the series on {bases.current().package} {stamp.read('version-linux')}, "
-                 "x86_64", "",
+                 "x86_64, in the lab's configuration", "",
                  *section("Headers of the interface to user space that differ from the base's",
                           self.uapi),
                  *section("Exported symbols that are new", self.new),
                  *section("Exported symbols that are gone", self.gone),
                  *section(f"Exported symbols of another version, of {len(self.before)} in "
                           "kernel/events and arch/x86/events", self.other_versions),
+                 "(So are those of other directories whose version depends on these structures.)", "",
                  *section("Structures that are laid out otherwise", map(str, self.changes)),
                  *section("Structures that are the same", self.same),
                  *section("What an unchanged ABI takes", self.remedy())]
