@@ -157,9 +157,9 @@ class Statement:
             return ["None: modules of the base's kernel find what they know where it was."]
         return ["Modules of the base's kernel find what they know where it was, but with",
                 "CONFIG_MODVERSIONS they are refused, as versions of symbols depend on all members.",
-                "Give the kernel a new ABI name (Debian 12: the number behind the release, Debian 13: the",
-                "release itself), or hide the new members from genksyms (#ifndef __GENKSYMS__) to keep the",
-                "old one."]
+                "Give the kernel a new ABI name (Debian 12: the number behind the release; Debian 13: the",
+                "release itself), or hide the new members from genksyms (#ifndef __GENKSYMS__)",
+                "to keep the old one."]
 
     def text(self):
         """For a distribution; what 'lab abi' writes."""
