@@ -3,7 +3,9 @@
 #ifndef _PERF_X86_INTEL_BASE_H
 #define _PERF_X86_INTEL_BASE_H
 
+#include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/reboot.h>
 #include <linux/syscore_ops.h>
 
 #include <asm/cpu_device_id.h>
@@ -17,7 +19,8 @@
 /*
  * Newer kernels pass the data of a registration to its callbacks. Here callbacks have no
  * argument, so those below call the ones that a file has registered; one registration in
- * a file is enough.
+ * a file is enough. Newer kernels call shutdown() for kexec as well; here only a reboot
+ * notifier is called then.
  */
 struct perf_syscore_ops {
 	int	(*suspend)(void *data);
@@ -42,25 +45,32 @@ static inline void perf_syscore_resume(void)
 	perf_syscore->ops->resume(perf_syscore->data);
 }
 
-static inline void perf_syscore_shutdown(void)
+static inline int perf_syscore_reboot(struct notifier_block *block,
+				      unsigned long action, void *command)
 {
 	perf_syscore->ops->shutdown(perf_syscore->data);
+	return NOTIFY_DONE;
 }
 
 static struct syscore_ops perf_syscore_callbacks = {
 	.suspend	= perf_syscore_suspend,
 	.resume		= perf_syscore_resume,
-	.shutdown	= perf_syscore_shutdown,
+};
+
+static struct notifier_block perf_syscore_notifier = {
+	.notifier_call	= perf_syscore_reboot,
 };
 
 static inline void register_syscore(const struct syscore *syscore)
 {
 	perf_syscore = syscore;
 	register_syscore_ops(&perf_syscore_callbacks);
+	register_reboot_notifier(&perf_syscore_notifier);
 }
 
 static inline void unregister_syscore(const struct syscore *syscore)
 {
+	unregister_reboot_notifier(&perf_syscore_notifier);
 	unregister_syscore_ops(&perf_syscore_callbacks);
 }
 
