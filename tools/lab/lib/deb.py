@@ -39,7 +39,7 @@ FULL_TOOLS = ["dwarves"]
 # Of the build directory, in GiB
 NEEDED, NEEDED_FULL = 5, 40
 # The files that a build makes, in the default configuration
-EXPECTED_OBJECTS = 3000
+EXPECTED_OBJECTS = 3550
 SOURCE = "linux-aux"
 MAINTAINER = {"DEBFULLNAME": "Local build", "DEBEMAIL": "root@localhost"}
 PERF, SELFTESTS = "linux-perf-aux", "linux-selftests-aux"
@@ -278,6 +278,8 @@ def make(full=False):
     made = sorted(directory(full).glob("*.deb"))
     for file in made:
         print(f"{file.stat().st_size / (1 << 20):6.1f} MiB  {paths.shown(file)}")
-    print(f"install them with 'apt-get install {' '.join(f'./{paths.shown(f)}' for f in made)}'")
+    # apt takes a name for that of a package unless there is a slash at its begin.
+    files = (os.path.join(".", paths.shown(file)) for file in made)
+    print(f"install them with 'apt-get install {' '.join(files)}'")
     print("remove them with 'apt-get purge --auto-remove "
           f"{' '.join(f.name.partition('_')[0] for f in made)}'")
