@@ -135,6 +135,8 @@ class Statement:
     after: dict
     changes: list
     same: list
+    # Members of struct perf_event_attr that the base has not
+    attributes: list = ()
 
     @property
     def gone(self):
@@ -167,6 +169,7 @@ class Statement:
                  "x86_64, in the lab's configuration", "",
                  *section("Headers of the interface to user space that differ from the base's",
                           self.uapi),
+                 *section("Members of struct perf_event_attr that are new", self.attributes),
                  *section("Exported symbols that are new", self.new),
                  *section("Exported symbols that are gone", self.gone),
                  *section(f"Exported symbols of another version, of {len(self.before)} in "
@@ -190,9 +193,10 @@ def make():
                for name in sorted(before.keys() | after.keys())
                if before.get(name) != after.get(name)]
     changed = {change.name for change in changes}
+    old, new = (attributes(kernel.source(tree), paths.in_build("abi-attributes")) for tree in TREES)
     return Statement([path for path in assemble.changed_paths() if UAPI.match(path)],
                      *(versions(tree) for tree in TREES), changes,
-                     sorted(before.keys() - changed))
+                     sorted(before.keys() - changed), sorted(new.keys() - old.keys()))
 
 
 def file():
@@ -201,19 +205,26 @@ def file():
 
 
 def expected():
-    """{structure: [new members]} that patches/<base>/abi allows."""
+    """
+    {structure: [new members]} that patches/<base>/abi allows.
+
+    Of a base whose user space learns of something from the series, a line of its ATTRIBUTES has the
+    members of struct perf_event_attr.
+    """
     lines = without_comments(bases.current().directory / "abi")
     pairs = (text.partition(":") for _, text in lines)
-    return {name.strip(): new.split() for name, _, new in pairs}
+    return {name.strip(): sorted(new.split()) for name, _, new in pairs}
 
 
 def violations(statement):
     """What is not as a base promises it: uABI and exports, and the structures that it names."""
-    found = [f"{path} differs from the base's" for path in statement.uapi]
+    wanted, new = expected(), {change.name: change.new for change in statement.changes}
+    if ATTRIBUTES in wanted or statement.attributes:
+        new[ATTRIBUTES] = list(statement.attributes)
+    found = [f"{path} differs from the base's" for path in statement.uapi if path not in wanted]
     found += [f"{name} is not exported any more" for name in statement.gone]
     found += [f"{change.name}: {name} is gone or moved" for change in statement.changes
               for name in change.lost]
-    wanted, new = expected(), {change.name: change.new for change in statement.changes}
     found += [f"{name}: new members {new.get(name, [])}, and the list has {wanted.get(name, [])}"
               for name in sorted(wanted.keys() | new.keys())
               if wanted.get(name, []) != new.get(name, [])]
