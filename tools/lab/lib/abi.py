@@ -136,7 +136,7 @@ class Statement:
     changes: list
     same: list
     # Members of struct perf_event_attr that the base has not
-    attributes: list = ()
+    attributes: list
 
     @property
     def gone(self):
@@ -219,8 +219,7 @@ def expected():
 def violations(statement):
     """What is not as a base promises it: uABI and exports, and the structures that it names."""
     wanted, new = expected(), {change.name: change.new for change in statement.changes}
-    if ATTRIBUTES in wanted or statement.attributes:
-        new[ATTRIBUTES] = list(statement.attributes)
+    new[ATTRIBUTES] = statement.attributes
     found = [f"{path} differs from the base's" for path in statement.uapi if path not in wanted]
     found += [f"{name} is not exported any more" for name in statement.gone]
     found += [f"{change.name}: {name} is gone or moved" for change in statement.changes
