@@ -131,13 +131,6 @@ def built_below():
     return [*others, own]
 
 
-def with_base(text):
-    """A message whose remedy builds the base of this command."""
-    name = paths.base_name()
-    return text if name == paths.DEFAULT_BASE else \
-        text.replace("run 'lab build", f"run 'lab --base {name} build")
-
-
 def check():
     """The source that is there is of this base, and not older than the steps fit."""
     base, version = current(), stamp.read("version-linux")

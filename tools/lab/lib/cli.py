@@ -485,7 +485,7 @@ def main(argv):
         bases.choose(options.base or paths.base_name())
         return options.call(options)
     except LabError as error:
-        print(f"lab: {bases.with_base(str(error))}", file=sys.stderr)
+        print(f"lab: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 1

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-import bases
 import paths
 import ui
 from errors import LabError
@@ -91,7 +90,7 @@ def run(name, title, rows, build, options=(), digits=0):
             commands = build(paths.log_file(f"bench-{name}"))
         print_table(title, rows, measure(name, commands, options), digits)
     except LabError as error:
-        print(f"{name}: {bases.with_base(str(error))}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 1
