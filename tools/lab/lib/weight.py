@@ -17,6 +17,8 @@ COLUMNS = 75
 SUBJECT = re.compile(r"(?:perf(?:/\w+)*|perf (?:tools|test)|selftests/perf_events|"
                      r"Documentation: perf): [A-Z].*[^.]")
 FIXES = re.compile(r'^Fixes: [0-9a-f]{12} \(".+"\)$', re.MULTILINE)
+# checkpatch: GIT_COMMIT_ID
+NAKED_COMMIT = re.compile(r'\bcommit ([0-9a-f]{12,40})\b(?!\s\(")')
 TRAILER = re.compile(r"[A-Z][A-Za-z-]+: \S")
 
 
@@ -105,6 +107,7 @@ def bad_message(message, is_fix):
     if not any(text):
         bad.append("it does not say why")
     bad += [f"more than {COLUMNS} columns: {line}" for line in text if len(line) > COLUMNS]
+    bad += [f"commit {name} without its subject" for name in NAKED_COMMIT.findall(body)]
     if is_fix and not FIXES.search(body):
         bad.append("no 'Fixes: 123456789abc (\"subject\")' although it is a fix")
     return bad
