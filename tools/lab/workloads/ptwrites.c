@@ -18,12 +18,12 @@ static bool have_ptwrite(void)
 
 static NOINLINE unsigned long rounds(unsigned long n)
 {
-	unsigned long i, sum = 0;
+	unsigned long sum = 0;
 
-	for (i = 0; i < n; i++) {
+	while (n--) {
 		/* PTWRITE RAX */
-		asm volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0xe0" : : "a" (i));
-		sum += i;
+		asm volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0xe0" : : "a" (n));
+		sum += n;
 	}
 	return sum;
 }
