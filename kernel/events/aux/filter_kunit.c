@@ -166,11 +166,12 @@ static void ranges_outlive_their_readers(struct kunit *test)
 	released = false;
 	kept = false;
 	scoped_guard(preempt) {
-		guard(rcu)();
+		rcu_read_lock();
 		released = release_on(&r, cpumask_any_but(cpu_online_mask,
 							  smp_processor_id()));
 		if (released)
 			kept = ranges_are_kept(r.event);
+		rcu_read_unlock();
 	}
 	flush_work(&r.work);
 	destroy_work_on_stack(&r.work);
