@@ -23,8 +23,12 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	struct bts *bts = this_cpu_ptr(&bts_cpu);
 	struct hw_perf_event *hw = &trace->hw;
 
-	/* Its group was throttled: see bts_pmu_stop(). */
-	if (bts->handle.event == trace)
+	/*
+	 * Its group was throttled: see bts_pmu_stop(). If the area has become full
+	 * since, the store is sealed until perf stops the event, and holds nothing
+	 * that could be saved.
+	 */
+	if (bts->handle.event == trace || bts->sealed)
 		return;
 
 	hw->state = 0;

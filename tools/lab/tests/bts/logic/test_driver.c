@@ -159,7 +159,7 @@ static void nmi_throttle(void)
 /* The next tick. */
 static void unthrottle(void)
 {
-	if (throttled && in && !core_event.pending_disable)
+	if (throttled && in)
 		core_event.pmu->start(&core_event, 0);
 	throttled = false;
 }

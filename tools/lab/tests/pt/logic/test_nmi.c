@@ -117,7 +117,7 @@ static void do_throttle(void)
 /* The next tick. An event that is scheduled in is not throttled any more. */
 static void unthrottle(void)
 {
-	if (throttled && in && !trace.event.pending_disable)
+	if (throttled && in)
 		trace.event.pmu->start(&trace.event, 0);
 	throttled = false;
 }
