@@ -26,9 +26,9 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	/*
 	 * Its group was throttled: see bts_pmu_stop(). If the area has become full
 	 * since, the store is sealed until perf stops the event, and holds nothing
-	 * that could be saved.
+	 * that could be saved. Or another event traces: see bts_pmu_add().
 	 */
-	if (bts->handle.event == trace || bts->sealed)
+	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed)
 		return;
 
 	hw->state = 0;
@@ -48,10 +48,13 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
  */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
+	struct bts *bts = this_cpu_ptr(&bts_cpu);
+
 	if (!(flags & PERF_EF_UPDATE))
 		return;
 
-	bts_end(this_cpu_ptr(&bts_cpu));
+	if (!bts->handle.event || bts->handle.event == trace)
+		bts_end(bts);
 	trace->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
@@ -61,7 +64,12 @@ static int bts_pmu_add(struct perf_event *trace, int flags)
 	struct bts *bts = this_cpu_ptr(&bts_cpu);
 	struct hw_perf_event *hw = &trace->hw;
 
-	/* Safeguards: this PMU and samples of each branch exclude each other. */
+	/*
+	 * This PMU and samples of each branch exclude each other, and the PMU is
+	 * exclusive. But before Linux 6.2, a task or CPU may have an event of it in
+	 * each of its two contexts: in that of hardware events, a member of their
+	 * groups.
+	 */
 	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed ||
 	    test_bit(INTEL_PMC_IDX_FIXED_BTS, cpuc->active_mask))
 		return -EBUSY;

@@ -38,8 +38,11 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 		return;
 	}
 
-	/* Its group was throttled: see pt_pmu_stop(). */
-	if (!(hw->state & PERF_HES_STOPPED))
+	/*
+	 * Its group was throttled: see pt_pmu_stop(). Or it was scheduled in first
+	 * and lost its area, and now another event traces: see pt_pmu_add().
+	 */
+	if (!(hw->state & PERF_HES_STOPPED) || READ_ONCE(pt->state) != PT_IDLE)
 		return;
 
 	if (hw->addr_filters)
@@ -91,7 +94,11 @@ static int pt_pmu_add(struct perf_event *trace, int flags)
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 	struct hw_perf_event *hw = &trace->hw;
 
-	/* A safeguard: the PMU is exclusive, so perf has no other event here. */
+	/*
+	 * The PMU is exclusive, so perf has no other event here. But before Linux
+	 * 6.2, a task or CPU may have one in each of its two contexts: in that of
+	 * hardware events, a member of their groups.
+	 */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;
 

@@ -171,6 +171,17 @@ static void test_exclusive(void)
 	EXPECT(!trace_init(&other, CONFIG_PLAIN));
 	EXPECT(pt_pmu.pmu.add(&other.event, PERF_EF_START) == -EBUSY);
 	core_check(&trace);
+	/* 6.1 may have it active, too: it has lost its area, then the first one was added. */
+	other.event.hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	for (int i = 0; i < 2; i++) {
+		pt_pmu.pmu.stop(&other.event, PERF_EF_UPDATE);
+		pt_pmu.pmu.start(&other.event, 0);
+		EXPECT(other.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
+		EXPECT(hw_runs());
+		core_check(&trace);
+	}
+	pt_pmu.pmu.del(&other.event, 0);
+	EXPECT(hw_runs());
 	trace_destroy(&other);
 	end();
 
