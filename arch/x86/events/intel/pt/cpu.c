@@ -13,11 +13,11 @@
 #include <linux/cpu.h>
 #include <linux/cpufeature.h>
 #include <linux/cpuhotplug.h>
-#include <linux/export.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kexec.h>
+#include <linux/kvm_types.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
@@ -339,7 +339,8 @@ void __init pt_cpu_exit(void)
  * VMXOFF a write of IA32_RTIT_CTL is a #GP (SDM, "Tracing in VMX Operation"). So
  * the trace is stopped before. It has a gap then, and is flagged PARTIAL.
  *
- * Context: on the CPU, not preemptible.
+ * Context: on the CPU, not preemptible; or an NMI that ends this kernel, which may
+ * have interrupted a change of the trace.
  */
 void intel_pt_handle_vmx(int on)
 {
@@ -359,7 +360,7 @@ void intel_pt_handle_vmx(int on)
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_GPL(intel_pt_handle_vmx);
+EXPORT_SYMBOL_FOR_KVM(intel_pt_handle_vmx);
 
 /**
  * cpu_emergency_stop_pt - stop tracing on this CPU of a crashed kernel

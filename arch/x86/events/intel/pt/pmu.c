@@ -5,8 +5,8 @@
 #define pr_fmt(fmt) "Intel PT: " fmt
 
 #include <linux/cpufeature.h>
-#include <linux/export.h>
 #include <linux/init.h>
+#include <linux/kvm_types.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 
@@ -207,7 +207,7 @@ u32 intel_pt_validate_cap(u32 *caps, enum pt_capabilities cap)
 	static_assert(sizeof(struct pt_caps) == PT_CPUID_WORDS * sizeof(u32));
 	return pt_caps_get((const struct pt_caps *)caps, cap);
 }
-EXPORT_SYMBOL_GPL(intel_pt_validate_cap);
+EXPORT_SYMBOL_FOR_KVM(intel_pt_validate_cap);
 
 /**
  * intel_pt_validate_hw_cap - get a capability of this machine
@@ -219,7 +219,7 @@ u32 intel_pt_validate_hw_cap(enum pt_capabilities cap)
 {
 	return pt_caps_get(&pt_pmu.caps, cap);
 }
-EXPORT_SYMBOL_GPL(intel_pt_validate_hw_cap);
+EXPORT_SYMBOL_FOR_KVM(intel_pt_validate_hw_cap);
 
 /**
  * is_intel_pt_event - check whether an event belongs to this PMU
