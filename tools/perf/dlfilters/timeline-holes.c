@@ -262,7 +262,9 @@ void tl_holes_bts(struct tl_area *area, struct tl_thread *thread, u64 from, u64 
 
 void tl_holes_end(struct tl_area *area)
 {
-	if (area->why & TL_TRUNCATED && area->seen)
+	if (!area->seen)
+		before_first(area, area->why_time, 0);
+	else if (area->why & TL_TRUNCATED)
 		make_hole(area, NULL, area->seen, tl_max(area->seen, area->why_time), area->why);
 	show_gap(area);
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of dlfilter-timeline that are made on purpose: each must be noticed by a check."""
 
+# Whether a recording is cut off
+CUT_CONDITION = "if (need > tl_rec.size)"
 # {file: [(what is there, what is put in its place, the check of timeline.test that must fail)]}
 BY_FILE = {
     "timeline-json.c": [
@@ -53,6 +55,7 @@ BY_FILE = {
         ("while (ev.known <= time && ev.known != TL_NEVER && read_on())", "while (0)", "truncated"),
     ],
     "timeline-holes.c": [
+        ("before_first(area, area->why_time, 0);", ";", "unseen"),
         ("area->why |= TL_TRUNCATED;", ";", "truncated"),
         ("return why | TL_OVERFLOW;", "return why | TL_ERROR;", "overflow"),
         ("if (area->ended)\n\t\treturn 0;", "", "file"),
@@ -74,7 +77,7 @@ BY_FILE = {
         ("if (pt->in_psb ? pt->anew : pt->lost)", "if (pt->in_psb || pt->lost)", "overflow"),
     ],
     "timeline-file.c": [
-        ("if (need > tl_rec.size)", "if (0)", "refused"),
+        (CUT_CONDITION, "if (0)", "refused"),
         ("else if (!met->kind)", "else if (0)", "refused"),
     ],
     "timeline-records.c": [
