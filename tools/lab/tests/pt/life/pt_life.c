@@ -14,6 +14,7 @@
 #include <linux/device.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/smp.h>
@@ -35,6 +36,21 @@
 static bool forgetful;
 module_param(forgetful, bool, 0644);
 MODULE_PARM_DESC(forgetful, "a CPU that was offline has lost the registers of traces");
+
+/* intel_pt_handle_vmx(), which the newest kernel exports to KVM's modules alone */
+static void (*pt_life_handle_vmx)(int on);
+
+static int pt_life_find_handle_vmx(void)
+{
+	struct kprobe probe = { .symbol_name = "intel_pt_handle_vmx" };
+	int ret = register_kprobe(&probe);
+
+	if (ret)
+		return ret;
+	pt_life_handle_vmx = (void *)probe.addr;
+	unregister_kprobe(&probe);
+	return 0;
+}
 
 /* What the trace of this CPU is, when its registers are about to be lost. */
 static void pt_life_check_off(const char *when)
@@ -116,7 +132,7 @@ static void pt_life_vmxon(void)
 	u64 ctl;
 
 	pt_life_work_outside();
-	intel_pt_handle_vmx(1);
+	pt_life_handle_vmx(1);
 	/* VMXON clears it, whatever the driver has done. */
 	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
 	if (ctl & RTIT_CTL_TRACEEN)
@@ -128,7 +144,7 @@ static void pt_life_vmxoff(void)
 {
 	pt_life_work_in_vmx();
 	pt_life_check_off("in VMX operation");
-	intel_pt_handle_vmx(0);
+	pt_life_handle_vmx(0);
 	pt_life_work_outside();
 }
 
@@ -157,7 +173,10 @@ MODULE_PARM_DESC(vmx, "the writer's CPU enters VMX operation, or leaves it");
 
 static int __init pt_life_init(void)
 {
-	int ret;
+	int ret = pt_life_find_handle_vmx();
+
+	if (ret)
+		return ret;
 
 	/* A state before interrupts and tasks, which no driver of this machine uses. */
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ARM_XEN_STARTING,
