@@ -117,13 +117,13 @@ static void pt_pmu_del(struct perf_event *trace, int flags)
 	pt_pmu_stop(trace, PERF_EF_UPDATE);
 }
 
-/* Nothing is counted, but a reader should learn of an output error. */
+/* Nothing is counted, but a reader should learn of what no PMI has told. */
 static void pt_pmu_read(struct perf_event *trace)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 
 	if (pt->handle.event == trace)
-		pt_poll_error(pt);
+		pt_poll(pt);
 }
 
 /**

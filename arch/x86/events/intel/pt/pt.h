@@ -257,7 +257,7 @@ bool pt_restart(struct pt *pt);
 void pt_end(struct pt *pt);
 u64 pt_read_head(struct pt *pt);
 void pt_check_error(struct pt *pt);
-void pt_poll_error(struct pt *pt);
+void pt_poll(struct pt *pt);
 void pt_flush_status(struct pt *pt);
 void pt_stop_for_good(struct pt *pt);
 void pt_reset_state(struct pt *pt);

@@ -355,20 +355,6 @@ void pt_check_error(struct pt *pt)
 		buf->psb_due = true;
 }
 
-/**
- * pt_poll_error - stop a trace for a moment to look for an output error
- * @pt: of this CPU
- *
- * Context: interrupts off, or NMI.
- */
-void pt_poll_error(struct pt *pt)
-{
-	if (!pt_status_due(pt) || !pt_enter_busy(pt))
-		return;
-	pt_check_error(pt);
-	pt_leave_busy(pt);
-}
-
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
 #define PT_STOP_FILTERS	(RTIT_ADDR_STOP * 0x1111ULL << RTIT_CTL_ADDR0_OFFSET)
 
@@ -514,6 +500,38 @@ bool pt_restart(struct pt *pt)
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	pt_set_state(pt, PT_IDLE);
 	return false;
+}
+
+/*
+ * Full-trace mode: the hardware has filled the area. If its PMI comes yet, it finds a
+ * transaction that has ended, or another one.
+ */
+static bool pt_has_filled(struct pt *pt)
+{
+	struct pt_buffer *buf = perf_get_aux(&pt->handle);
+
+	if (buf->overwrite)
+		return false;
+	pt_read_head(pt);
+	return pt_is_full(buf);
+}
+
+/**
+ * pt_poll - stop a trace for a moment to look for what no PMI has told
+ * @pt: of this CPU
+ *
+ * That is an output error; or that the area is full, where the PMI went to
+ * somebody else.
+ *
+ * Context: interrupts off, or NMI.
+ */
+void pt_poll(struct pt *pt)
+{
+	if (!pt_status_due(pt) || !pt_enter_busy(pt))
+		return;
+	pt_check_error(pt);
+	if (!pt_has_filled(pt) || pt_restart(pt))
+		pt_leave_busy(pt);
 }
 
 /*

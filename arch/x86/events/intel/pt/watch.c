@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output errors that are found by nothing else.
+ * Output errors and full areas that are found by nothing else.
  *
  * An output error (SDM, "ToPA Errors", "Operational Errors") ends a trace without
  * an interrupt, and only IA32_RTIT_STATUS shows it. The driver reads the register
@@ -8,6 +8,10 @@
  * never stop after an error, and a task may leave the CPU on which its trace met
  * one. So a CPU that traces, or has not read the register since its last trace,
  * reads it each second. The error is reported by the next record of the trace.
+ *
+ * A full area interrupts, but the PMI may go to somebody else: while a guest has the
+ * PMU for its own (KVM's mediated vPMU, since Linux 7.0), PMIs are the guest's. Then
+ * the trace ends and its reader is woken within a second.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
@@ -33,7 +37,7 @@ static void pt_watch_cpu(void *unused)
 	if (READ_ONCE(pt->state) == PT_IDLE)
 		pt_flush_status(pt);
 	else
-		pt_poll_error(pt);
+		pt_poll(pt);
 }
 
 static void pt_watch(struct work_struct *work)
@@ -56,7 +60,7 @@ static void pt_watch(struct work_struct *work)
 }
 
 /**
- * pt_watch_get - look for output errors while an event exists
+ * pt_watch_get - look for output errors and full areas while an event exists
  *
  * Context: process.
  */

@@ -661,6 +661,37 @@ static void test_padded_full(unsigned int read)
 	verdict("driver: an area that padding has filled, %u bytes of it read", read);
 }
 
+/* The PMI of a full area went to a guest: who looks each second finds it. */
+static void test_lost_pmi(void)
+{
+	u64 written = 0;
+
+	begin(false);
+	while (hw_runs()) {
+		written += hw_output_until_pmi(trace.rb.aux.size);
+		hw_this()->pmi = false;
+	}
+	EXPECT(!trace.rb.aux.transactions);
+	jiffies++;
+	EXPECT(machine_later());
+	EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_TRUNCATED && trace.event.pending_disable);
+	EXPECT(trace.rb.aux.head == written && written == trace.rb.aux.size);
+	/* It comes after all, or its reader is quick. */
+	intel_pt_interrupt();
+	EXPECT(trace.rb.aux.transactions == 1);
+	trace_out(&trace);
+	trace_read(&trace, 4096);
+	EXPECT(!trace_in(&trace) && hw_output(10) == 10);
+
+	/* One that has room goes on as it was. */
+	jiffies++;
+	EXPECT(machine_later());
+	EXPECT(trace.rb.aux.transactions == 1 && hw_output(10) == 10);
+	core_check(&trace);
+	end();
+	verdict("driver: a full area whose interrupt is lost");
+}
+
 /* Where newest data win, no interrupt is expected, and none costs anything. */
 static void test_stale_pmi(void)
 {
@@ -809,6 +840,7 @@ void test_driver(void)
 	test_padding();
 	test_padded_full(0);
 	test_padded_full(1000);
+	test_lost_pmi();
 	test_stale_pmi();
 	test_first_start();
 	test_kill();
