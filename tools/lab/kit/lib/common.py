@@ -2,13 +2,17 @@
 """What all parts of the kit share: where things are, how programs are run, errors."""
 
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent.parent
 PROGRAMS = KIT / "programs"
-# For one program, on a slow machine.
-LIMIT = 900
+# For one program, on a slow machine; and for what is killed to be gone.
+LIMIT, END_LIMIT = 900, 10
+# What stops the kit.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 PT = Path("/sys/bus/event_source/devices/intel_pt")
 BTS = Path("/sys/bus/event_source/devices/intel_bts")
 
@@ -34,6 +38,20 @@ def read(path, default=""):
         return default
 
 
+def handle_signals():
+    """Each of them is a Ctrl-C, also where a shell has had SIGINT ignored. nohup is nohup."""
+    for number in SIGNALS:
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupted)
+
+
+def interrupted(*_):
+    """A second one is not to keep the first one's end from putting all back."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def run(argv, work, cpu=None, limit=LIMIT):
     """A program's (status, output, errors); 124 if it takes longer than its limit.
 
@@ -44,11 +62,11 @@ def run(argv, work, cpu=None, limit=LIMIT):
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         end(process)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=END_LIMIT)
         return 124, out, err + "\ntook longer than %d s" % limit
     except BaseException:
         end(process)
-        process.communicate()
+        process.communicate(timeout=END_LIMIT)
         raise
     return process.returncode, out, err
 
@@ -63,12 +81,27 @@ def start(argv, work, cpu=None, **more):
                             env=environment(work), cwd=str(work), preexec_fn=prepare, **more)
 
 
+def session(number):
+    """The processes of a session that have not ended."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        fields = read(file).rpartition(")")[2].split()
+        if len(fields) > 3 and fields[3] == str(number) and fields[0] not in "ZX":
+            yield int(file.parent.name)
+
+
 def end(process):
-    """End a program and all that is in its session."""
-    try:
-        os.killpg(process.pid, 9)
-    except (ProcessLookupError, PermissionError):
-        pass
+    """End a program and all of its session: they may be in other groups, and may start more."""
+    last = time.monotonic() + END_LIMIT
+    left = set(session(process.pid)) | ({process.pid} if process.returncode is None else set())
+    while left and time.monotonic() < last:
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.poll()
+        left = list(session(process.pid))
+        time.sleep(0.01 if left else 0)
 
 
 def last_line(text):

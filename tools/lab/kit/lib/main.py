@@ -4,7 +4,6 @@
 import argparse
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ import machine
 import recordings
 import report as reports
 import selftests
-from common import KIT, Refusal, read
+from common import KIT, Refusal, handle_signals, read
 from settings import Settings
 
 PARTS = ("selftests", "recordings", "costs")
@@ -174,15 +173,8 @@ def run_compare(args):
     return 0
 
 
-def interrupted(*_):
-    raise KeyboardInterrupt
-
-
 def main(args):
-    # Also where a shell has started it in the background, with SIGINT ignored. nohup is nohup.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, interrupted)
+    handle_signals()
     try:
         if args[:1] == ["compare"]:
             return run_compare(args[1:])

@@ -13,7 +13,7 @@ import shutil
 import signal
 from pathlib import Path
 
-from common import Refusal, read
+from common import SIGNALS, Refusal, read
 
 JOURNAL = "/run/perf-aux-kit.journal"
 SYSCTL = "/proc/sys/kernel/"
@@ -57,12 +57,11 @@ class Settings:
 
     def __exit__(self, *_):
         # Another Ctrl-C is not to keep the first one's end from this.
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        handlers = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+        handlers = [signal.signal(number, signal.SIG_IGN) for number in SIGNALS]
         self.restore()
         os.unlink(self.path)
         self.file.close()
-        for number, handler in zip(numbers, handlers):
+        for number, handler in zip(SIGNALS, handlers):
             signal.signal(number, handler)
 
     def _put_back_of_earlier(self):
