@@ -32,6 +32,10 @@
 #define MiB		(1024 * KiB)
 #define DATA_PAGES	64
 #define SAMPLE_BYTES	4096
+/* Seconds in which a trace that is written has moved its head */
+#ifndef STILL
+#define STILL		10
+#endif
 
 static struct aux_event own, partners;
 static struct partner partner;
@@ -133,15 +137,30 @@ static void setup_pmi1m(bool traced)
 		begin(&own, 0, MiB, PROT_READ | PROT_WRITE);
 }
 
+static unsigned long long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
 /* A reader that takes all there is at once, as perf record does. */
 static void do_pmi(unsigned long times)
 {
-	__u64 first = own.page ? aux_head(&own) : 0, end = first + times * 64 * KiB;
+	__u64 first = own.page ? aux_head(&own) : 0, end = first + times * 64 * KiB, last = first;
+	unsigned long long moved = now();
 
 	do {
 		aux_work(20);
 		if (!own.page)
 			return;
+		if (aux_head(&own) != last) {
+			last = aux_head(&own);
+			moved = now();
+		} else if (now() - moved > STILL * 1000000000ULL) {
+			fail(ETIME, "no trace is written");
+		}
 		aux_set_tail(&own, aux_head(&own));
 		own.page->data_tail = own.page->data_head;
 		/* It may have found the area full. */
@@ -162,14 +181,6 @@ static const struct {
 	{ "pmi64k", setup_pmi64k, do_pmi },
 	{ "pmi1m", setup_pmi1m, do_pmi },
 };
-
-static unsigned long long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
 
 static void serve(void (*run)(unsigned long times), unsigned long times)
 {

@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent.parent
 PROGRAMS = KIT / "programs"
-# For one program, on a slow machine; and for what is killed to be gone.
-LIMIT, END_LIMIT = 900, 10
+# In seconds: for one program, on a slow machine; for a program to answer; for what is killed to end.
+LIMIT, ANSWER_LIMIT, END_LIMIT = 900, 120, 10
 # What stops the kit.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 PT = Path("/sys/bus/event_source/devices/intel_pt")
@@ -23,6 +24,26 @@ class Refusal(Exception):
 
 class Skip(Exception):
     """A part that this machine cannot do, with the reason."""
+
+
+class Late(RuntimeError):
+    """What was waited for did not come in time."""
+
+
+@contextmanager
+def answering(what, limit=None):
+    """What is waited for in it comes in time, or there is an error."""
+    limit = limit or ANSWER_LIMIT
+
+    def late(*_):
+        raise Late("%s gives no answer in %d s" % (what, limit))
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(limit)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def environment(work):
@@ -102,6 +123,19 @@ def end(process):
         process.poll()
         left = list(session(process.pid))
         time.sleep(0.01 if left else 0)
+
+
+def close(process):
+    """End it, and close what it was spoken to by."""
+    end(process)
+    process.wait()
+    for file in (process.stdin, process.stdout, process.stderr):
+        try:
+            if file:
+                file.close()
+        except OSError:
+            # What was written, and not read by anyone.
+            pass
 
 
 def last_line(text):

@@ -7,11 +7,11 @@ buffer of the kit's own; times are the program's; instructions and cycles are pe
 PMI takes is told by nmi:nmi_handler: perf stat cannot see it, as counters stand still in it.
 """
 
-import os
 import re
 import subprocess
 
-from common import PROGRAMS, Skip, end, last_line, start
+from common import PROGRAMS, Skip, answering, close, last_line, start
+from control import Control
 
 # IA32_RTIT_OUTPUT_BASE to IA32_RTIT_ADDR3_B, and what follows
 RTIT = "msr >= 0x560 && msr <= 0x58b"
@@ -102,20 +102,26 @@ class Counts:
 class Running:
     """The program 'cost', ready to do its work, by itself or below perf stat."""
 
-    def __init__(self, context, cost, kind, before=(), **more):
+    def __init__(self, context, cost, kind, before=(), starter=start):
         argv = [*before, PROGRAMS / "cost", cost.name, kind, cost.times]
-        self.process = start(argv, context.work, context.cpu, stdin=subprocess.PIPE, **more)
-        self._answer("ready")
+        self.process = starter(argv, context.work, context.cpu, stdin=subprocess.PIPE)
+        try:
+            self._answer("ready")
+        except BaseException:
+            close(self.process)
+            raise
 
     def _answer(self, word):
-        line = self.process.stdout.readline()
-        if line.startswith("error "):
-            _, number, text = line.strip().split(None, 2)
-            # EINVAL, EOPNOTSUPP, E2BIG: this kernel does not have it
-            kind = Skip if int(number) in (7, 22, 95) else RuntimeError
-            raise kind(text)
-        if not line.startswith(word):
-            raise RuntimeError("it ended early: " + last_line(line + self.process.stderr.read()))
+        with answering("the program cost"):
+            line = self.process.stdout.readline()
+            if line.startswith("error "):
+                _, number, text = line.strip().split(None, 2)
+                # EINVAL, EOPNOTSUPP, E2BIG: this kernel does not have it
+                kind = Skip if int(number) in (7, 22, 95) else RuntimeError
+                raise kind(text)
+            if not line.startswith(word):
+                raise RuntimeError("%s ended early: %s" % (
+                    self.process.args[0], last_line(line + self.process.stderr.read())))
         return line.split()
 
     def once(self):
@@ -124,22 +130,17 @@ class Running:
         self.process.stdin.flush()
         return tuple(map(int, self._answer("done")[1:]))
 
-    def close(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            pass
-        end(self.process)
-        self.process.wait()
-        for file in (self.process.stdout, self.process.stderr):
-            file.close()
-
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.close()
+        """It ends by the end of its input; perf stat then writes what it has counted."""
+        try:
+            self.process.stdin.close()
+            self.process.wait(timeout=30)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        close(self.process)
 
 
 def accesses(counts, running, runs):
@@ -185,28 +186,27 @@ def nanoseconds(context, cost, runs):
 
 def counted(context, cost, kind):
     """{event: how many in one time} of perf stat, which counts only while the work is done."""
-    to_perf, orders = os.pipe()
-    answers, from_perf = os.pipe()
     output = context.work / "stat"
-    # Counters of the CPU, not of the tasks: those would have to be switched as well.
-    before = ["perf", "stat", "-C", context.cpu, "-x", ",", "-o", output, "-D", "-1", "--control",
-                                   "fd:%d,%d" % (to_perf, from_perf), "-e", ",".join(COUNTERS),
-                                   "--"]
-
-    def order(word):
-        os.write(orders, (word + "\n").encode())
-        if not os.read(answers, 16).startswith(b"ack"):
-            raise RuntimeError("perf stat gives no answer")
-    try:
-        with Running(context, cost, kind, before, pass_fds=(to_perf, from_perf)) as running:
-            order("enable")
+    with Control("perf stat") as control:
+        # Counters of the CPU, not of the tasks: those would have to be switched as well.
+        perf = ["perf", "stat", "-C", context.cpu, "-x", ",", "-o", output, "-D", "-1",
+                *control.option, "-e", ",".join(COUNTERS), "--"]
+        with Running(context, cost, kind, perf, control.start) as running:
+            order(control, "enable")
             _, times, _ = running.once()
-            order("disable")
-    finally:
-        for descriptor in (to_perf, orders, answers, from_perf):
-            os.close(descriptor)
+            order(control, "disable")
+    return counters(output.read_text(), times)
+
+
+def order(control, word):
+    if not control.order(word):
+        raise RuntimeError("perf stat gives no answer: it has ended")
+
+
+def counters(text, times):
+    """{event: how many in one time} of what perf stat -x, has written."""
     found = {}
-    for line in output.read_text().splitlines():
+    for line in text.splitlines():
         words = line.split(",")
         if len(words) < 3 or not words[0].isdigit():
             continue

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import perfdata
-from common import BTS, PROGRAMS, Skip, end, last_line, run, start
+from common import BTS, PROGRAMS, Skip, answering, close, end, last_line, run, start
+from control import Control
 from known import Decoded, Known
 
 ROUNDS = 400
@@ -152,16 +153,13 @@ def address_filter(context):
 
 def maps_as_it_is(context):
     """Whether a file has the inode that its mapping has: perf's filters go by it."""
-    held = subprocess.Popen([str(context.program), "-"], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE)
+    held = start([context.program, "-"], context.work, stdin=subprocess.PIPE)
     try:
-        held.stdout.readline()
+        with answering("the program"):
+            held.stdout.readline()
         maps = Path("/proc/%d/maps" % held.pid).read_text()
     finally:
-        held.stdin.close()
-        held.stdout.read()
-        held.wait()
-        held.stdout.close()
+        close(held)
     inode = str(context.program.stat().st_ino)
     return any(line.split()[4:] == [inode, str(context.program)] for line in maps.splitlines())
 
@@ -206,57 +204,52 @@ class Controlled:
     """perf record of a program that is told when to work, and perf when to take a snapshot."""
 
     def __init__(self, context, name, options):
+        self.perf, self.control = None, Control("perf record")
         self.program = start([context.program, "-"], context.work, context.cpu,
                              stdin=subprocess.PIPE)
+        try:
+            self.known = self._description()
+            argv = context.perf("record", "-q", "-N", "-D", "-1", *self.control.option, "-o",
+                                context.data(name), *options, "-p", self.program.pid)
+            self.perf = self.control.start(argv, context.work, context.cpu)
+        except BaseException:
+            self.close()
+            raise
+
+    def _description(self):
         lines = []
-        while not lines or lines[-1] != "ready\n":
-            lines.append(self.program.stdout.readline())
-            if not lines[-1]:
-                raise RuntimeError("the program did not start")
-        self.known = Known("".join(lines))
-        to_perf, self.orders = os.pipe()
-        self.answers, from_perf = os.pipe()
-        argv = context.perf("record", "-q", "-N", "-D", "-1", "--control",
-                            "fd:%d,%d" % (to_perf, from_perf), "-o", context.data(name), *options,
-                            "-p", self.program.pid)
-        self.perf = start(argv, context.work, context.cpu, stdin=subprocess.DEVNULL,
-                          pass_fds=(to_perf, from_perf))
-        os.close(to_perf)
-        os.close(from_perf)
+        with answering("the program"):
+            while not lines or lines[-1] != "ready\n":
+                lines.append(self.program.stdout.readline())
+                if not lines[-1]:
+                    raise RuntimeError("the program did not start")
+        return Known("".join(lines))
 
     def order(self, word):
         """A command to perf, and its answer."""
-        try:
-            os.write(self.orders, (word + "\n").encode())
-            answer = os.read(self.answers, 16)
-        except OSError:
-            answer = b""
-        if not answer.startswith(b"ack"):
-            self.perf.wait()
-            refused(self.perf.stderr.read())
+        if not self.control.order(word):
+            end(self.perf)
+            refused(self.perf.communicate(timeout=WAIT)[1])
 
     def work(self, rounds):
         self.program.stdin.write("%d\n" % rounds)
         self.program.stdin.flush()
-        self.program.stdout.readline()
+        with answering("the program"):
+            self.program.stdout.readline()
 
     def finish(self):
         """The program ends, and perf by itself with it."""
         self.program.stdin.close()
-        self.program.wait()
+        self.program.wait(timeout=WAIT)
         err = self.perf.communicate(timeout=WAIT)[1]
         if self.perf.returncode:
             refused(err)
 
     def close(self):
         for process in (self.perf, self.program):
-            end(process)
-            process.wait()
-            for file in (process.stdin, process.stdout, process.stderr):
-                if file:
-                    file.close()
-        os.close(self.orders)
-        os.close(self.answers)
+            if process:
+                close(process)
+        self.control.close()
 
 
 def snapshots(context):
