@@ -18,6 +18,7 @@ HYPERVISORS = {"KVMKVMKVM": "KVM", "Microsoft Hv": "Hyper-V", "VMwareVMware": "V
 # perf record has --control fd: with 'snapshot', and perf stat has --control, from here on.
 OLDEST_PERF = (5, 10)
 OLDEST_KERNEL = (5, 10)
+AUX_ACTION_KERNEL = (6, 13)
 LOCKDOWN = "/sys/kernel/security/lockdown"
 SYMBOL = re.compile(r"^(CONFIG_(?:\w*_)?PERF(?:_\w+)?|CONFIG_PREEMPT\w*|CONFIG_HZ)=(y|m|\d+)$",
                     re.MULTILINE)
@@ -139,6 +140,11 @@ def has_series():
     if place and (place / "events/perf_aux").is_dir():
         return True
     return "CONFIG_PERF_EVENTS_INTEL_PT" in configuration(os.uname().release)
+
+
+def has_aux_action(facts):
+    """Whether events can pause a trace: since 6.13, and in the series on any base."""
+    return facts["series"] or numbers(facts["release"]) >= AUX_ACTION_KERNEL
 
 
 def kernel():

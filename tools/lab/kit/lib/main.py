@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import compare
@@ -14,12 +15,13 @@ import machine
 import recordings
 import report as reports
 import selftests
+from checks import Progress, chosen, run_all as run_checks
 from common import KIT, Refusal, handle_signals, read
 from settings import Settings
 
 PARTS = ("selftests", "recordings", "costs")
 RUNS, QUICK_RUNS = 7, 3
-REFUSED = 2
+REFUSED, STOPPED = 2, 130
 EPILOG = """examples:
   ./kit                          run all of it: some minutes, as root
   ./kit --check                  say only whether it can run here
@@ -68,6 +70,8 @@ def choice(text):
                 word, ", ".join(PARTS), " ".join(sum((known[part] for part in PARTS), []))))
         if wanted.get(of[0], (word,)):
             wanted[of[0]] = wanted.get(of[0], ()) + (word,)
+    if wanted.get("costs"):
+        wanted["costs"] += (costs.REGISTERS,)
     return wanted
 
 
@@ -112,35 +116,41 @@ def quiet_cpu():
     return cpus[1] if len(cpus) > 1 else cpus[0]
 
 
-def run_parts(wanted, quick, context, settings):
-    """The results of all that is wanted, as they come."""
-    if "selftests" in wanted:
-        yield from selftests.run_all(context, settings, say, quick, wanted["selftests"])
-    if "recordings" in wanted:
-        yield from recordings.run_all(context, say, wanted["recordings"])
-    if "costs" in wanted:
-        runs = QUICK_RUNS if quick else RUNS
-        yield from costs.run_all(context, settings, say, runs, wanted["costs"])
+def all_checks(wanted, quick, context):
+    """What is wanted, in order."""
+    made = {"selftests": selftests.checks(context, quick), "recordings": recordings.checks(context),
+            "costs": costs.checks(context, QUICK_RUNS if quick else RUNS)}
+    return sum((chosen(made[part], wanted[part]) for part in PARTS if part in wanted), [])
 
 
 def run_all(options, wanted, facts, work, out):
-    results = []
+    progress, private = Progress(out), reports.private_texts(work)
+    facts["stopped-in"] = progress.stopped_in()
+    if facts["stopped-in"]:
+        say("kit: %s Send %s as well." % (reports.STOPPED % facts["stopped-in"], progress.earlier))
     with Settings(machine.tracefs()) as settings:
         settings.remove_at_end(work)
-        context = recordings.Context(work, quiet_cpu(), settings, facts["processor"]["hybrid"])
+        context = recordings.Context(work, quiet_cpu(), settings, facts["processor"]["hybrid"],
+                                     machine.has_aux_action(facts["kernel"]))
         settings.set_unthrottled()
-        for result in run_parts(wanted, options.quick, context, settings):
-            results.append(result)
-            if result["verdict"] != "pass":
-                say("  %s %s: %s" % (result["verdict"], result["name"], result["reason"]))
+        results, complete = run_checks(all_checks(wanted, options.quick, context), progress, say,
+                                       partial(reports.clean, private=private))
         settings.restore()
-        left = settings.differences()
-        changed = settings.changed
-    made = reports.make(facts, version(), results, changed, left, reports.private_texts(work))
+        kept = {"changed": sorted(set(settings.changed)), "not-put-back": settings.differences()}
+    made = reports.make(facts, version(), results, kept, complete)
     reports.write(out, made)
+    progress.finish()
     say("\n" + reports.text(made))
     say("The report is in %s: report.txt and report.json. Look at them, and send both." % out)
-    return 1 if made["summary"]["fail"] or left else 0
+    return status(made)
+
+
+def status(report):
+    if not report["complete"]:
+        return STOPPED
+    count = report["summary"]
+    good = count["pass"] + count["measured"] and not count["fail"]
+    return 0 if good and not report["settings"]["not-put-back"] else 1
 
 
 def run(options):
@@ -184,4 +194,4 @@ def main(args):
         return REFUSED
     except KeyboardInterrupt:
         print("kit: stopped; all settings are put back, and there is no report", file=sys.stderr)
-        return 130
+        return STOPPED

@@ -6,14 +6,15 @@ branch of the program is in it as often as it was made: all of them in a full tr
 where a part of the trace is kept. Where trace was lost, the recording must say so.
 """
 
-import os
 import shutil
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import perfdata
-from common import BTS, PROGRAMS, Skip, answering, close, end, last_line, run, start
+from checks import Check
+from common import BTS, PROGRAMS, PT, Skip, answering, close, end, last_line, read, run, start
 from control import Control
 from known import Decoded, Known
 
@@ -23,27 +24,38 @@ CALLS = 2 * ROUNDS
 # With the kernel, as it takes longer to decode.
 KERNEL_ROUNDS = 100
 AREA = "-m,4M"
-PT = "intel_pt//u"
+USER = "intel_pt//u"
 SAMPLE_PERIOD = 500
 # How many rounds fill a small area many times over.
 MANY_ROUNDS = 5000
 SNAPSHOTS = 2
 ATTEMPTS = 3
 WAIT = 60
-# What perf says of something that it or the kernel does not have.
-UNSUPPORTED = ("unknown option", "unknown term", "bad event or PMU", "does not support",
-               "not supported", "Cannot find PMU", "expected start-paused", "parser error")
+# What perf says of terms of an event that it does not know.
+SYNTAX = "event syntax error"
 
 
 class Lossy(Exception):
     """Trace was lost, and it says so: nothing can be counted."""
 
 
+class Refused(RuntimeError):
+    """perf has not recorded; all that it said."""
+
+    def __init__(self, said):
+        shown = [line for line in said.splitlines()
+                 if line.strip() and not line.startswith((" ", "Run 'perf", "\t"))]
+        super().__init__("perf record failed: " + last_line("\n".join(shown)))
+        self.said = said
+
+
 class Context:
     """The directory for recordings, which goes in the end, and the CPU that the program runs on."""
 
-    def __init__(self, work, cpu, settings, hybrid):
+    def __init__(self, work, cpu, settings, hybrid, aux_action):
         self.work, self.cpu, self.settings = Path(work), cpu, settings
+        # Whether the kernel has it, so that to refuse it is a fault
+        self.aux_action = aux_action
         self.program = self.work / "known"
         # On a hybrid processor, the first CPU is one of the fast ones.
         self.branches = "cpu_core/branches/u" if hybrid else "branches:u"
@@ -55,17 +67,15 @@ class Context:
     def data(self, name):
         return self.work / (name + ".data")
 
+    def remove_recordings(self):
+        for path in self.work.glob("*.data*"):
+            if path.is_dir():
+                shutil.rmtree(str(path))
+            else:
+                path.unlink()
+
     def at(self):
         return Known(run([self.program, "0"], self.work)[1])
-
-
-def refused(said):
-    """The reason of perf for not recording: what it cannot do is skipped, all else has failed."""
-    reason = last_line("\n".join(line for line in said.splitlines()
-                                 if line.strip() and not line.startswith((" ", "Run 'perf", "\t"))))
-    if any(text in said for text in UNSUPPORTED):
-        raise Skip("perf or the kernel cannot do it: " + reason)
-    raise RuntimeError("perf record failed: " + reason)
 
 
 def record(context, name, options, command=None, rounds=ROUNDS):
@@ -74,7 +84,7 @@ def record(context, name, options, command=None, rounds=ROUNDS):
                         *(command or [context.program, rounds]))
     status, out, err = run(argv, context.work, context.cpu)
     if status:
-        refused(err)
+        raise Refused(err)
     return Known(out)
 
 
@@ -111,17 +121,17 @@ def whole(context, name, options, calls=CALLS, check=None, rounds=ROUNDS):
 
 def per_thread(context):
     """a full trace of a thread"""
-    return whole(context, "thread", ["--per-thread", AREA, "-e", PT])
+    return whole(context, "thread", ["--per-thread", AREA, "-e", USER])
 
 
 def per_cpu(context):
     """a full trace of a program, CPU by CPU"""
-    return whole(context, "cpus", [AREA, "-e", PT])
+    return whole(context, "cpus", [AREA, "-e", USER])
 
 
 def whole_system(context):
     """a full trace of the whole machine (-a)"""
-    return whole(context, "system", ["-a", "-m,1M", "-e", PT])
+    return whole(context, "system", ["-a", "-m,1M", "-e", USER])
 
 
 def kernel(context):
@@ -139,16 +149,18 @@ def kernel(context):
 
 def snapshot_at_exit(context):
     """a snapshot at the end, of an area that holds the whole trace"""
-    return whole(context, "exit", ["--per-thread", "-Se", "-m,256K", "-e", PT])
+    return whole(context, "exit", ["--per-thread", "-Se", "-m,256K", "-e", USER])
 
 
 def address_filter(context):
     """an address filter: one function"""
+    if read(PT / "nr_addr_filters", "0") == "0":
+        raise Skip("the processor has no address filters")
     if not maps_as_it_is(context):
         raise Skip("the file system shows another inode in a mapping (overlay): --work DIR names a "
                    "directory elsewhere")
     text = "filter known_visit @ %s" % context.program
-    return whole(context, "filter", ["--per-thread", AREA, "-e", PT, "--filter", text])
+    return whole(context, "filter", ["--per-thread", AREA, "-e", USER, "--filter", text])
 
 
 def maps_as_it_is(context):
@@ -174,7 +186,14 @@ def paused(context):
         if decoded.entries != {"span": ROUNDS, "other": 0}:
             return "%(span)d calls between the breakpoints and %(other)d others" % decoded.entries
         return ""
-    return whole(context, "paused", ["--per-thread", AREA, "-e", events], ROUNDS, check)
+    try:
+        return whole(context, "paused", ["--per-thread", AREA, "-e", events], ROUNDS, check)
+    except Refused as error:
+        if SYNTAX in error.said:
+            raise Skip("this perf has no aux-action, or not for breakpoints: " + str(error))
+        if not context.aux_action:
+            raise Skip("the kernel has no aux_action (6.13 has): " + str(error))
+        raise
 
 
 def bts(context):
@@ -229,7 +248,7 @@ class Controlled:
         """A command to perf, and its answer."""
         if not self.control.order(word):
             end(self.perf)
-            refused(self.perf.communicate(timeout=WAIT)[1])
+            raise Refused(self.perf.communicate(timeout=WAIT)[1])
 
     def work(self, rounds):
         self.program.stdin.write("%d\n" % rounds)
@@ -243,7 +262,7 @@ class Controlled:
         self.program.wait(timeout=WAIT)
         err = self.perf.communicate(timeout=WAIT)[1]
         if self.perf.returncode:
-            refused(err)
+            raise Refused(err)
 
     def close(self):
         for process in (self.perf, self.program):
@@ -254,7 +273,7 @@ class Controlled:
 
 def snapshots(context):
     """snapshots of a program that goes on, of an area that is written over and over"""
-    controlled = Controlled(context, "snapshots", ["--per-thread", "-S", "-m,16K", "-e", PT])
+    controlled = Controlled(context, "snapshots", ["--per-thread", "-S", "-m,16K", "-e", USER])
     try:
         controlled.order("enable")
         for _ in range(SNAPSHOTS):
@@ -277,7 +296,7 @@ def losses(context):
     """an area that is too small: the recording must tell of the loss"""
     # The shell has perf wait, so that nobody reads while the program fills the area.
     script = "kill -STOP $PPID; %s %d; kill -CONT $PPID" % (context.program, MANY_ROUNDS)
-    known = record(context, "losses", ["-m,16K", "-e", PT], ["sh", "-c", script])
+    known = record(context, "losses", ["-m,16K", "-e", USER], ["sh", "-c", script])
     decoded, summary = decode(context, "losses", known)
     found = figures(decoded, summary)
     if decoded.errors:
@@ -292,29 +311,26 @@ def losses(context):
 
 MODES = (per_thread, per_cpu, whole_system, kernel, snapshot_at_exit, snapshots, samples,
          address_filter, paused, bts, losses)
+# Others may fill these areas; what fills another one is a fault.
+BUSY = (whole_system,)
 
 
 def attempt(context, mode):
     """What a mode comes to; where the trace was lost, it is made anew a few times."""
-    for left in reversed(range(ATTEMPTS)):
+    for _ in range(ATTEMPTS):
         try:
             problem, found = mode(context)
-            return {"verdict": "fail" if problem else "pass", "reason": problem, "figures": found}
-        except Lossy as lossy:
-            if not left:
-                return {"verdict": "skip", "reason": str(lossy)}
-        except Skip as skip:
-            return {"verdict": "skip", "reason": str(skip)}
-        except (RuntimeError, ValueError, OSError, AttributeError,
-                subprocess.SubprocessError) as error:
-            return {"verdict": "fail", "reason": str(error)}
+            return [{"verdict": "fail" if problem else "pass", "reason": problem,
+                     "figures": found}]
+        except Lossy as error:
+            lossy = error
+        finally:
+            context.remove_recordings()
+    if mode in BUSY:
+        raise Skip(str(lossy))
+    raise RuntimeError("%s, in each of %d recordings" % (lossy, ATTEMPTS))
 
 
-def run_all(context, say, wanted=()):
-    """A result of each mode."""
-    for mode in MODES:
-        name = mode.__name__.replace("_", "-")
-        if not wanted or name in wanted:
-            say("recording: " + mode.__doc__)
-            yield dict({"part": "recordings", "name": name, "what": mode.__doc__},
-                       **attempt(context, mode))
+def checks(context):
+    return [Check("recordings", mode.__name__.replace("_", "-"), mode.__doc__,
+                  partial(attempt, context, mode)) for mode in MODES]

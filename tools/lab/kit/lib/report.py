@@ -13,9 +13,11 @@ from pathlib import Path
 
 from common import KIT, read
 
-FORMAT, VERSION = "perf-aux-kit report", 1
+FORMAT, VERSION = "perf-aux-kit report", 2
+INCOMPLETE = "The kit was stopped: this is what it had done until then."
+STOPPED = "'%s' was running when the kit, or the machine, stopped the last time."
 EMULATED = "the processor is emulated: figures say nothing of a real one"
-MARKS = {"pass": "ok  ", "fail": "FAIL", "skip": "skip"}
+MARKS = {"pass": "ok  ", "measured": "    ", "fail": "FAIL", "skip": "skip"}
 # Shorter ones are parts of other words.
 SHORTEST_NAME = 3
 
@@ -52,13 +54,10 @@ def clean(text, private):
     return " ".join(text.split())[:400]
 
 
-def make(facts, version, results, changed, left, private):
-    checks = []
-    for result in results:
-        checks.append(dict(result, reason=clean(result["reason"], private)))
+def make(facts, version, checks, settings, complete):
     count = {verdict: sum(one["verdict"] == verdict for one in checks) for verdict in MARKS}
-    return dict(format=FORMAT, version=VERSION, kit=version, **facts, checks=checks,
-                settings={"changed": sorted(set(changed)), "not-put-back": left}, summary=count)
+    return dict(format=FORMAT, version=VERSION, kit=version, complete=complete, **facts,
+                checks=checks, settings=settings, summary=count)
 
 
 def heading(report):
@@ -87,6 +86,8 @@ def figure(value):
 
 def lines_of(check):
     line = "  %s %s" % (MARKS[check["verdict"]], check.get("what", check["name"]))
+    if check.get("what") and check["verdict"] == "fail":
+        line += " (%s)" % check["name"]
     yield line + (": " + check["reason"] if check["reason"] else "")
     figures = check.get("figures", {})
     if check["part"] == "costs":
@@ -98,6 +99,10 @@ def lines_of(check):
 
 def text(report):
     lines = heading(report)
+    if not report["complete"]:
+        lines += ["", INCOMPLETE]
+    if report["stopped-in"]:
+        lines += ["", STOPPED % report["stopped-in"]]
     part = None
     for check in report["checks"]:
         if check["part"] != part:
@@ -107,7 +112,8 @@ def text(report):
     settings = report["settings"]
     lines += ["", "settings changed meanwhile: %s" % (", ".join(settings["changed"]) or "none"),
               "not as they were before: %s" % (", ".join(settings["not-put-back"]) or "none"), "",
-              "%(pass)d passed, %(fail)d failed, %(skip)d skipped" % report["summary"]]
+              "%(pass)d passed, %(measured)d measured, %(fail)d failed, %(skip)d skipped"
+              % report["summary"]]
     return "\n".join(lines) + "\n"
 
 

@@ -2,11 +2,14 @@
 """The kselftests of AUX areas: each of their results is one of the report."""
 
 import re
+from functools import partial
 
+from checks import Check
 from common import PROGRAMS, read, run
 
-RESULT = re.compile(r"^(not ok|ok) (\d+) (?:- )?(.*?)(?:\s*# SKIP\s*(.*))?$", re.MULTILINE)
-PLAN = re.compile(r"^1\.\.(\d+)", re.MULTILINE)
+RESULT = re.compile(r"^(not ok|ok) (\d+) (?:- )?(.*?)(?:\s*# SKIP *(.*))?$", re.MULTILINE)
+PLAN = re.compile(r"^1\.\.(\d+)(?: *# SKIP *(.*))?$", re.MULTILINE)
+NO_REASON = "it says no reason"
 EXPECTED = re.compile(r"^# (\w+\.c:\d+:\w+:.*)$")
 # What the largest areas need, pages of the lists included.
 GIB_MEMORY = 16 << 20
@@ -40,28 +43,40 @@ def why(lines, number):
     return "it failed"
 
 
+def result(name, verdict, reason=""):
+    return {"name": name, "verdict": verdict, "reason": reason}
+
+
 def results(name, status, output):
     """A result for each of the program's, and one more if it did not come to its end."""
     lines, found = output.splitlines(), []
-    for word, number, test, skip in RESULT.findall(output):
-        verdict = "skip" if skip else "pass" if word == "ok" else "fail"
-        reason = skip if skip else why(lines, int(number)) if verdict == "fail" else ""
-        found.append({"part": "selftests", "name": "%s: %s" % (name, test), "verdict": verdict,
-                      "reason": reason})
+    for match in RESULT.finditer(output):
+        word, number, test, skip = match.groups()
+        title = "%s: %s" % (name, test)
+        if skip is not None:
+            found.append(result(title, "skip", skip or NO_REASON))
+        elif word == "ok":
+            found.append(result(title, "pass"))
+        else:
+            found.append(result(title, "fail", why(lines, int(number))))
     plan = PLAN.search(output)
+    if plan and plan.group(1) == "0" and not found and status in (0, 4):
+        return [result(name, "skip", plan.group(2) or NO_REASON)]
     if not plan or int(plan.group(1)) != len(found) or status not in (0, 1, 4):
-        found.append({"part": "selftests", "name": name + ": comes to its end", "verdict": "fail",
-                      "reason": "status %d after %d results" % (status, len(found))})
+        found.append(result(name + ": comes to its end", "fail",
+                            "status %d after %d results" % (status, len(found))))
     return found
 
 
-def run_all(context, settings, say, quick, wanted=()):
+def run_program(context, name):
+    settings = context.settings
     # Their children have no privileges, and trace themselves.
     if settings.number("perf_event_paranoid") > 2:
         settings.set("perf_event_paranoid", 2)
-    for name in programs(quick):
-        if wanted and name not in wanted:
-            continue
-        say("selftest: " + name)
-        status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work)
-        yield from results(name, status, out)
+    status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work)
+    return results(name, status, out)
+
+
+def checks(context, quick):
+    return [Check("selftests", name, "", partial(run_program, context, name))
+            for name in programs(quick)]

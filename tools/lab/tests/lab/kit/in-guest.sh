@@ -91,6 +91,7 @@ for check in $checks ; do
 		state INT.after
 		stopped_by KILL
 		state KILL.after
+		mv "$out/KILL" "$out/again"
 		run again --only pmi64k --quick
 		state again.after ;;
 	refused)
