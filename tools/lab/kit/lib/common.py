@@ -52,6 +52,14 @@ def environment(work):
             "HOME": str(work)}
 
 
+def say(text):
+    """Where a terminal or a pipe is gone, all goes on without it."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        pass
+
+
 def read(path, default=""):
     try:
         return Path(path).read_text(errors="replace").strip()

@@ -16,22 +16,19 @@ import recordings
 import report as reports
 import selftests
 from checks import Progress, chosen, run_all as run_checks
-from common import KIT, Refusal, handle_signals, read
-from settings import Settings
+from common import KIT, Refusal, handle_signals, read, say
+from settings import ALL_BACK, JOURNAL, Settings
 
 PARTS = ("selftests", "recordings", "costs")
 RUNS, QUICK_RUNS = 7, 3
 REFUSED, STOPPED = 2, 130
+NOT_BACK = "what is not put back is in %s: start it again" % JOURNAL
 EPILOG = """examples:
   ./kit                          run all of it: some minutes, as root
   ./kit --check                  say only whether it can run here
   ./kit --only recordings,costs --quick
   ./kit compare stock/report.json ours/report.json
 """
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def parser():
@@ -142,6 +139,8 @@ def run_all(options, wanted, facts, work, out):
     progress.finish()
     say("\n" + reports.text(made))
     say("The report is in %s: report.txt and report.json. Look at them, and send both." % out)
+    if not complete:
+        say("kit: stopped; " + settings.told())
     return status(made)
 
 
@@ -193,5 +192,5 @@ def main(args):
         print("kit: %s" % refusal, file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
-        print("kit: stopped; all settings are put back, and there is no report", file=sys.stderr)
+        say("kit: stopped; " + (NOT_BACK if os.path.exists(JOURNAL) else ALL_BACK))
         return STOPPED

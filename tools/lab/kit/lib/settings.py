@@ -9,13 +9,15 @@ time. /run is empty after a boot, and so are the changes gone.
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
 
-from common import SIGNALS, Refusal, read
+from common import SIGNALS, Refusal, read, say
 
 JOURNAL = "/run/perf-aux-kit.journal"
+ALL_BACK = "all settings are put back"
 SYSCTL = "/proc/sys/kernel/"
 # What must be the same before and after, whether the kit or a kernel that it ran on has changed it.
 WATCHED = [SYSCTL + name for name in (
@@ -23,6 +25,8 @@ WATCHED = [SYSCTL + name for name in (
     "perf_cpu_time_max_percent", "perf_event_max_stack", "nmi_watchdog", "watchdog",
     "watchdog_thresh", "kptr_restrict", "randomize_va_space", "ftrace_enabled")]
 WATCHED += ["/sys/devices/system/cpu/online"]
+# Before 6.7, the first use of tracing makes the machine's own buffer as large as it says.
+EXPANDED = re.compile(r"^\d+ \(expanded: (\d+)\)$")
 WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",
                    "set_event", "buffer_size_kb", "trace_clock")
 
@@ -59,7 +63,8 @@ class Settings:
         # Another Ctrl-C is not to keep the first one's end from this.
         handlers = [signal.signal(number, signal.SIG_IGN) for number in SIGNALS]
         self.restore()
-        os.unlink(self.path)
+        if not self.entries:
+            os.unlink(self.path)
         self.file.close()
         for number, handler in zip(SIGNALS, handlers):
             signal.signal(number, handler)
@@ -72,7 +77,7 @@ class Settings:
             self.entries = json.loads(text)
         except ValueError:
             self.entries = []
-        print("kit: an earlier run was killed; what it had changed is put back")
+        say("kit: an earlier run was killed; what it had changed is put back")
         self.restore()
 
     def _note(self, *entry):
@@ -94,8 +99,12 @@ class Settings:
             return
         self._note("file", path, old)
         self.changed.append(path.rpartition("/")[2])
-        with open(path, "w") as file:
-            file.write(str(value))
+        try:
+            with open(path, "w") as file:
+                file.write(str(value))
+        except OSError as error:
+            raise Refusal("cannot write %s (%s): run the kit as root, outside of a container"
+                          % (path, error.strerror))
 
     def number(self, name):
         text = read(SYSCTL + name)
@@ -123,28 +132,40 @@ class Settings:
         self._note("tree", str(directory), "")
 
     def restore(self):
-        """Put back in the reverse order; what cannot be is told, and does not keep the rest."""
-        for what, path, value in reversed(self.entries):
+        """Put back in the reverse order; what cannot be stays in the journal, and is told."""
+        left = []
+        for entry in reversed(self.entries):
             try:
-                if what == "tree":
-                    shutil.rmtree(path, ignore_errors=True)
-                elif what == "directory":
-                    if os.path.isdir(path):
-                        os.rmdir(path)
-                elif read(path) != value:
-                    with open(path, "w") as file:
-                        file.write(value)
+                self._put_back(*entry)
             except OSError as error:
-                print("kit: cannot put back %s to '%s' (%s)" % (path, value, error.strerror))
-        self.entries = []
+                left.insert(0, entry)
+                say("kit: cannot put back %s to '%s' (%s)" % (*entry[1:], error.strerror))
+        self.entries = left
         self._write()
+
+    @staticmethod
+    def _put_back(what, path, value):
+        if what == "tree":
+            shutil.rmtree(path, ignore_errors=True)
+        elif what == "directory":
+            if os.path.isdir(path):
+                os.rmdir(path)
+        elif read(path) != value:
+            with open(path, "w") as file:
+                file.write(value)
+
+    def told(self):
+        """Whether all is put back, for the last line."""
+        paths = ", ".join(path for _, path, _ in self.entries)
+        return "not put back: %s; the next start tries again" % paths if paths else ALL_BACK
 
     def state(self):
         """{what: value} of all that is watched."""
         found = {path: read(path, "none") for path in WATCHED}
         if self.tracing:
             for name in WATCHED_TRACING:
-                found["tracing/" + name] = read(self.tracing / name, "none")
+                value = read(self.tracing / name, "none")
+                found["tracing/" + name] = EXPANDED.sub(r"\1", value)
             found["tracing/instances"] = " ".join(sorted(
                 entry.name for entry in Path(self.tracing, "instances").glob("*")))
         return found
