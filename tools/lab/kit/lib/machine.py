@@ -152,6 +152,9 @@ def kernel():
     locked = re.search(r"\[(\w+)\]", read(LOCKDOWN))
     return {"release": release, "series": has_series(), "configuration": configuration(release),
             "lockdown": locked.group(1) if locked else "none",
+            "sample-rate": read("/proc/sys/kernel/perf_event_max_sample_rate"),
+            "cpu-time-percent": read("/proc/sys/kernel/perf_cpu_time_max_percent"),
+            "tainted": read("/proc/sys/kernel/tainted"),
             "meltdown": read("/sys/devices/system/cpu/vulnerabilities/meltdown")}
 
 

@@ -73,6 +73,7 @@ def run_program(context, name):
     # Their children have no privileges, and trace themselves.
     if settings.number("perf_event_paranoid") > 2:
         settings.set("perf_event_paranoid", 2)
+    settings.note_for(name)
     status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work)
     return results(name, status, out)
 

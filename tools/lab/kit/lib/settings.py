@@ -7,6 +7,7 @@ time. /run is empty after a boot, and so are the changes gone.
 """
 
 import fcntl
+import glob
 import json
 import os
 import re
@@ -27,8 +28,20 @@ WATCHED = [SYSCTL + name for name in (
 WATCHED += ["/sys/devices/system/cpu/online"]
 # Before 6.7, the first use of tracing makes the machine's own buffer as large as it says.
 EXPANDED = re.compile(r"^\d+ \(expanded: (\d+)\)$")
+CPU_1, CONTROLLERS = "/sys/devices/system/cpu/cpu1/online", "/cgroup.subtree_control"
+# The kernel's own default
+SAMPLE_RATE = 100000
 WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",
                    "set_event", "buffer_size_kb", "trace_clock")
+
+
+def cgroup2():
+    """Where the control groups are, "" without them."""
+    for line in read("/proc/self/mounts").splitlines():
+        place, kind = line.split()[1:3]
+        if kind == "cgroup2":
+            return place
+    return ""
 
 
 class Settings:
@@ -42,6 +55,7 @@ class Settings:
         self.entries = []
         self.changed = []
         self.before = {}
+        self.groups = cgroup2()
 
     def __enter__(self):
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -112,12 +126,30 @@ class Settings:
 
     def set_unthrottled(self):
         """
-        The kernel is not to lower its limit of samples because the kit has many interrupts. If it
-        did so before this was set, its limit is put back, after the percentage on which it depends.
+        Samples as often as the tests need them, which the kernel is not to lower as the kit has many
+        interrupts. It takes a rate only where the percentage is neither 0 nor 100, also in the end.
         """
-        path = SYSCTL + "perf_event_max_sample_rate"
-        self._note("file", path, read(path))
-        self.set("perf_cpu_time_max_percent", 0)
+        rate, percent = SYSCTL + "perf_event_max_sample_rate", "perf_cpu_time_max_percent"
+        if self.number(percent) in (0, 100):
+            self.set(percent, 25)
+        if self.number("perf_event_max_sample_rate") < SAMPLE_RATE:
+            self.set(rate, SAMPLE_RATE)
+        else:
+            self.note(rate)
+        self.set(percent, 0)
+
+    def note(self, path):
+        """What somebody else changes: it is put back as it is now."""
+        if os.path.exists(path):
+            self._note("file", path, read(path))
+
+    def note_for(self, program):
+        """What a kselftest changes and puts back itself, if it comes to its end."""
+        if program == "aux_group":
+            self.note(CPU_1)
+        elif program == "aux_memcg" and self.groups:
+            self._note("controllers", self.groups + CONTROLLERS, read(self.groups + CONTROLLERS))
+            self._note("groups", self.groups + "/aux_memcg.*", "")
 
     def make_instance(self, name):
         """A trace buffer of the kit's own; the machine's own trace is left alone."""
@@ -150,6 +182,13 @@ class Settings:
         elif what == "directory":
             if os.path.isdir(path):
                 os.rmdir(path)
+        elif what == "groups":
+            for group in glob.glob(path):
+                os.rmdir(group)
+        elif what == "controllers":
+            # The file takes what is to be added or taken away.
+            for word in set(read(path).split()) - set(value.split()):
+                Path(path).write_text("-" + word)
         elif read(path) != value:
             with open(path, "w") as file:
                 file.write(value)
@@ -162,6 +201,8 @@ class Settings:
     def state(self):
         """{what: value} of all that is watched."""
         found = {path: read(path, "none") for path in WATCHED}
+        if self.groups:
+            found["control groups"] = read(self.groups + CONTROLLERS)
         if self.tracing:
             for name in WATCHED_TRACING:
                 value = read(self.tracing / name, "none")
