@@ -14,6 +14,8 @@
  *   pause   a page fault pauses the trace and resumes it
  *   pmi64k  TIMES * 64 KiB of trace in an area of 64 KiB, read at each interrupt
  *   pmi1m   the same in an area of 1 MiB
+ *
+ * cost probe - 0: whether a thread and each CPU can be traced.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -169,6 +171,33 @@ static void do_pmi(unsigned long times)
 	traced_bytes = aux_head(&own) - first;
 }
 
+/* A thread (-1) or a CPU is traced for a millisecond: CPU, errno, bytes. */
+static void probe(int cpu)
+{
+	unsigned long long start;
+	int ret;
+
+	ret = aux_open_mapped(&own, NULL, cpu < 0 ? 0 : -1, cpu, 1);
+	if (!ret)
+		ret = aux_map_area(&own, 64 * KiB, PROT_READ | PROT_WRITE);
+	if (!ret) {
+		aux_enable(&own);
+		for (start = now(); now() - start < 1000000; )
+			aux_work(1000);
+		aux_disable(&own);
+	}
+	printf("%d %d %llu\n", cpu, -ret, ret ? 0ULL : (unsigned long long)aux_head(&own));
+	aux_close(&own);
+}
+
+static void probe_all(void)
+{
+	probe(-1);
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (!aux_pin(0, cpu))
+			probe(cpu);
+}
+
 static const struct {
 	const char *name;
 	void (*setup)(bool traced);
@@ -204,6 +233,10 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
+	if (!strcmp(argv[1], "probe")) {
+		probe_all();
+		return 0;
+	}
 	page = mmap(NULL, aux_page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		fail(errno, "mmap");

@@ -81,12 +81,12 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
-def run(argv, work, cpu=None, limit=LIMIT):
-    """A program's (status, output, errors); 124 if it takes longer than its limit.
+def run(argv, work, cpus=(), limit=LIMIT):
+    """A program's (status, output, errors); 124 if it takes longer than its limit. () is any CPU.
 
     All that it may have started is in a session of its own, and is ended with it.
     """
-    process = start(argv, work, cpu, stdin=subprocess.DEVNULL)
+    process = start(argv, work, cpus, stdin=subprocess.DEVNULL)
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -100,14 +100,15 @@ def run(argv, work, cpu=None, limit=LIMIT):
     return process.returncode, out, err
 
 
-def start(argv, work, cpu=None, **more):
+def start(argv, work, cpus=(), **more):
     def prepare():
         os.setsid()
-        if cpu is not None:
-            os.sched_setaffinity(0, {cpu})
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+    more.setdefault("stderr", subprocess.PIPE)
     return subprocess.Popen([str(arg) for arg in argv], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, universal_newlines=True, errors="replace",
-                            env=environment(work), cwd=str(work), preexec_fn=prepare, **more)
+                            universal_newlines=True, errors="replace", env=environment(work),
+                            cwd=str(work), preexec_fn=prepare, **more)
 
 
 def session(number):

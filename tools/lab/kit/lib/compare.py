@@ -29,12 +29,15 @@ def ratio(one, other):
 
 def same_machine(one, other):
     """What differs that should not, if two kernels are compared."""
-    for name in ("name", "stepping", "microcode", "emulated"):
-        if one["processor"][name] != other["processor"][name]:
-            yield "different %s: %s and %s" % (name, one["processor"][name],
-                                               other["processor"][name])
-    if one["perf"] != other["perf"]:
-        yield "different perf: %s and %s" % (one["perf"]["version"], other["perf"]["version"])
+    pairs = [("kit", one["kit"], other["kit"])]
+    for part, names in (("processor", ("name", "stepping", "microcode", "cpus", "emulated")),
+                        ("perf", ("version", "program")), ("conditions", one["conditions"]),
+                        ("run", ("only", "quick", "runs", "cpu", "core"))):
+        pairs += [("%s: %s" % (part, name), one[part][name], other[part].get(name))
+                  for name in names]
+    for name, left, right in pairs:
+        if left != right:
+            yield "different %s: %s and %s" % (name, left, right)
 
 
 def verdicts(one, other):

@@ -17,8 +17,8 @@ class Control:
         self.option = "--control", "fd:%d,%d" % (self.to_perf, self.from_perf)
         self.held = [self.to_perf, self.from_perf]
 
-    def start(self, argv, work, cpu=None, stdin=subprocess.DEVNULL):
-        process = start(argv, work, cpu, stdin=stdin, pass_fds=(self.to_perf, self.from_perf))
+    def start(self, argv, work, cpus=(), stdin=subprocess.DEVNULL):
+        process = start(argv, work, cpus, stdin=stdin, pass_fds=(self.to_perf, self.from_perf))
         self._leave()
         return process
 

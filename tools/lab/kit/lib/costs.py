@@ -110,7 +110,7 @@ class Running:
 
     def __init__(self, context, cost, kind, before=(), starter=start):
         argv = [*before, PROGRAMS / "cost", cost.name, kind, cost.times]
-        self.process = starter(argv, context.work, context.cpu, stdin=subprocess.PIPE)
+        self.process = starter(argv, context.work, [context.cpu], stdin=subprocess.PIPE)
         try:
             self._answer("ready")
         except BaseException:
@@ -192,7 +192,7 @@ def counted(context, cost, kind):
     output = context.work / "stat"
     with Control("perf stat") as control:
         # Counters of the CPU, not of the tasks: those would have to be switched as well.
-        perf = ["perf", "stat", "-C", context.cpu, "-x", ",", "-o", output, "-D", "-1",
+        perf = [context.tool, "stat", "-C", context.cpu, "-x", ",", "-o", output, "-D", "-1",
                 *control.option, "-e", ",".join(COUNTERS), "--"]
         with Running(context, cost, kind, perf, control.start) as running:
             order(control, "enable")

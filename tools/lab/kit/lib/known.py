@@ -10,7 +10,7 @@ import re
 # perf's decoder numbers its errors. These two tell of a loss: the processor was faster than its
 # trace, which a packet (OVF) says, and the kernel had no room, which a record says.
 ERROR = re.compile(r"instruction trace error type \d+ .*? pid (-?\d+) .*?(code \d+: .*)")
-BRANCH = re.compile(r"^ *([0-9a-f]+) +=> +([0-9a-f]+) *$", re.MULTILINE)
+BRANCH = re.compile(r"^ *([0-9a-f]+) +=> +([0-9a-f]+) *$")
 USER_END = 1 << 47
 OVERFLOW, LOST_DATA = "code 7:", "code 8:"
 
@@ -35,21 +35,37 @@ class Known:
 class Decoded:
     """What perf script --itrace=be -F ip,addr has of the program."""
 
-    def __init__(self, known, text):
+    def __init__(self, known):
         self.known = known
         self.count = {}
         self.foreign = 0
         self.entries = {"span": 0, "other": 0}
         self.syscalls = self.sysreturns = 0
-        for source, target in BRANCH.findall(text):
-            self._branch(int(source, 16), int(target, 16))
-        found = ERROR.findall(text)
-        own = [error for pid, error in found if int(pid) == known.pid]
-        self.overflows = sum(error.startswith(OVERFLOW) for error in own)
-        self.losses = sum(error.startswith(LOST_DATA) for error in own)
-        self.errors = [error for error in own if not error.startswith((OVERFLOW, LOST_DATA))]
+        self.overflows = self.losses = 0
+        self.errors = []
         # Of programs that ran beside it, whose code may have been gone when it was decoded.
-        self.errors_of_others = len(found) - len(own)
+        self.errors_of_others = 0
+
+    def take(self, lines):
+        """Count what is in these lines, which are read one by one: there may be millions."""
+        for line in lines:
+            branch = BRANCH.match(line)
+            if branch:
+                self._branch(*(int(text, 16) for text in branch.groups()))
+                continue
+            error = ERROR.search(line)
+            if error:
+                self._error(*error.groups())
+
+    def _error(self, pid, text):
+        if int(pid) != self.known.pid:
+            self.errors_of_others += 1
+        elif text.startswith(OVERFLOW):
+            self.overflows += 1
+        elif text.startswith(LOST_DATA):
+            self.losses += 1
+        else:
+            self.errors.append(text)
 
     def _branch(self, source, target):
         at = self.known.at

@@ -4,6 +4,7 @@
 What is read here is a list of single facts. Nothing that names a machine or a person is among them.
 """
 
+import errno
 import gzip
 import os
 import re
@@ -11,12 +12,14 @@ import shutil
 from pathlib import Path
 
 from common import PROGRAMS, PT, Refusal, read, run
+from cpus import Choice
 
 INTEL, TCG = "GenuineIntel", "TCGTCGTCGTCG"
 HYPERVISORS = {"KVMKVMKVM": "KVM", "Microsoft Hv": "Hyper-V", "VMwareVMware": "VMware",
                "XenVMMXenVMM": "Xen", "VBoxVBoxVBox": "VirtualBox", "unknown": "an unknown kind"}
 # perf record has --control fd: with 'snapshot', and perf stat has --control, from here on.
 OLDEST_PERF = (5, 10)
+OTHER_PERF = "--perf /usr/lib/linux-tools/*/perf"
 OLDEST_KERNEL = (5, 10)
 AUX_ACTION_KERNEL = (6, 13)
 LOCKDOWN = "/sys/kernel/security/lockdown"
@@ -30,10 +33,10 @@ def numbers(text):
     return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
 
 
-def cpuid(work):
+def cpuid(work, choice):
     """{name: value} of the program 'cpu'."""
     try:
-        status, out, err = run([PROGRAMS / "cpu"], work)
+        status, out, err = run([PROGRAMS / "cpu"], work, [choice.cpu])
     except OSError as error:
         status, out, err = 1, "", error.strerror
     if status:
@@ -43,17 +46,43 @@ def cpuid(work):
     return dict(line.partition(" ")[::2] for line in out.splitlines())
 
 
-def perf_version(work):
-    if not shutil.which("perf"):
-        raise Refusal("there is no perf: install the package linux-perf (Debian), perf (Fedora, "
-                      "SUSE) or linux-tools-generic (Ubuntu)")
-    status, out, err = run(["perf", "version"], work)
+def copy_program(work):
+    """What is recorded is beside its recordings, so that its file is on a disk that perf sees."""
+    program = work / "known"
+    shutil.copy(str(PROGRAMS / "known"), str(program))
+    try:
+        status = run([program, "0"], work)[0]
+    except OSError:
+        status = 1
+    if status:
+        raise Refusal("programs may not be run from %s (noexec?): --work DIR names a directory "
+                      "where they may" % work.parent)
+
+
+def find_perf(asked):
+    """The perf to use: the series' package has one of its own, perf-aux."""
+    names = [asked] if asked else ["perf-aux", "perf"] if has_series() else ["perf"]
+    for name in names:
+        if shutil.which(name):
+            return shutil.which(name)
+    if asked:
+        raise Refusal("there is no program %s: --perf names a perf" % asked)
+    raise Refusal("there is no perf: install the package linux-perf (Debian), perf (Fedora, SUSE) "
+                  "or linux-tools-generic (Ubuntu), or name one: %s" % OTHER_PERF)
+
+
+def perf_version(work, tool):
+    try:
+        status, out, err = run([tool, "version"], work)
+    except OSError as error:
+        status, out, err = 1, "", error.strerror
     if status or not numbers(out)[0]:
-        raise Refusal("perf does not run (%s): install the perf of this kernel, on Ubuntu "
-                      "linux-tools-$(uname -r)" % (err.strip().splitlines() or ["no message"])[0])
+        raise Refusal("%s does not run (%s): install the perf of this kernel, or name another: %s"
+                      % (tool, (err.strip().splitlines() or ["no message"])[0], OTHER_PERF))
     version = out.strip().replace("perf version ", "")
     if numbers(version) < OLDEST_PERF:
-        raise Refusal("perf %s is too old: install 5.10 or newer" % version)
+        raise Refusal("perf %s is too old: install 5.10 or newer, or name another: %s"
+                      % (version, OTHER_PERF))
     return version
 
 
@@ -89,8 +118,43 @@ def check_pt(cpu):
         raise Refusal("this processor has no Intel PT, or the firmware has it off: look for "
                       "'Processor Trace' in the firmware's setup, or use another machine")
     if not PT.is_dir():
-        raise Refusal("the kernel has no PMU intel_pt: boot one with CONFIG_PERF_EVENTS_INTEL_PT "
-                      "(if it has the option), and without KVM's pt_mode=1")
+        raise Refusal("the kernel has no PMU intel_pt: 'dmesg | grep -w PT' may say why (the "
+                      "firmware or a debugger has it on: 'enabled at boot time'; no ToPA output); "
+                      "boot without clearcpuid=, and a kernel with CONFIG_PERF_EVENTS_INTEL_PT if "
+                      "it has that option")
+
+
+def traced_cpus(text):
+    """The CPUs that can trace, of what 'cost probe' says: CPU, errno and bytes; -1: a thread."""
+    found = set()
+    for cpu, error, size in (map(int, line.split()) for line in text.splitlines()):
+        where = "a thread" if cpu < 0 else "CPU %d" % cpu
+        if error == errno.EBUSY:
+            raise Refusal("another program traces, so %s cannot be traced: end it (perf, also with "
+                          "branch stacks, or a tool that uses LBR or BTS)" % where)
+        if error == errno.ENODEV and cpu >= 0:
+            # The driver does not use it, as it can do less than the others.
+            continue
+        if error:
+            raise Refusal("Intel PT cannot trace %s (%s): 'dmesg | tail' may say why"
+                          % (where, os.strerror(error)))
+        if not size:
+            raise Refusal("Intel PT writes nothing for %s: on this processor KVM's VMXON stops it; "
+                          "end virtual machines, and 'rmmod kvm_intel'" % where)
+        found.add(cpu)
+    return found - {-1}
+
+
+def probe(work):
+    """Trace a thread and each CPU for a millisecond."""
+    status, out, err = run([PROGRAMS / "cost", "probe", "-", "0"], work)
+    if status:
+        raise Refusal("the program cost has ended early (%s): unpack all of the kit's archive"
+                      % (err.strip() or "status %d" % status))
+    found = traced_cpus(out)
+    if not found:
+        raise Refusal("no CPU can trace: 'dmesg | grep -w PT' may say why")
+    return found
 
 
 def model(cpu):
@@ -106,7 +170,6 @@ def model(cpu):
             "family": number("cpu family"), "model": number("model"),
             "stepping": number("stepping"), "microcode": fields.get("microcode", ""),
             "signature": cpu.get("signature", ""), "cpus": os.cpu_count(),
-            "hybrid": Path("/sys/bus/event_source/devices/cpu_core").exists(),
             "emulated": cpu.get("hypervisor") == TCG}
 
 
@@ -152,19 +215,46 @@ def kernel():
     locked = re.search(r"\[(\w+)\]", read(LOCKDOWN))
     return {"release": release, "series": has_series(), "configuration": configuration(release),
             "lockdown": locked.group(1) if locked else "none",
-            "sample-rate": read("/proc/sys/kernel/perf_event_max_sample_rate"),
-            "cpu-time-percent": read("/proc/sys/kernel/perf_cpu_time_max_percent"),
             "tainted": read("/proc/sys/kernel/tainted"),
             "meltdown": read("/sys/devices/system/cpu/vulnerabilities/meltdown")}
 
 
-def check(work):
-    """The facts of the report, or a refusal."""
-    cpu = cpuid(work)
+def conditions(cpu):
+    """What times depend on, beside the processor and the kernel."""
+    system = Path("/sys/devices/system/cpu")
+    scaling = system / ("cpu%d/cpufreq" % cpu)
+    turbo = read(system / "intel_pstate/no_turbo") or read(system / "cpufreq/boost")
+    if (system / "intel_pstate/no_turbo").exists():
+        turbo = str(1 - int(turbo))
+    model_ = re.search(r"\((\w+)\)", read("/sys/kernel/debug/sched/preempt"))
+    built = re.findall(r"PREEMPT\w*", os.uname().version)
+    found = {"governor": read(scaling / "scaling_governor"),
+             "frequency-driver": read(scaling / "scaling_driver"), "turbo": turbo,
+             "smt": read(system / "smt/active"),
+             "preemption": model_.group(1) if model_ else " ".join(built),
+             "mitigations": " ".join(re.findall(r"\bmitigations=\S+", read("/proc/cmdline")))}
+    found.update((file.name, read(file)) for file in sorted((system / "vulnerabilities").glob("*")))
+    return {key: value or "unknown" for key, value in found.items()}
+
+
+def check(work, asked_perf=""):
+    """(the facts of the report, perf), or a refusal."""
+    cpu = cpuid(work, Choice(os.sched_getaffinity(0)))
     check_processor(cpu)
     check_kernel()
-    version = perf_version(work)
+    tool = find_perf(asked_perf)
+    version = perf_version(work, tool)
     check_pt(cpu)
+    copy_program(work)
     processor = model(cpu)
     processor["pt"] = capabilities(cpu)
-    return {"processor": processor, "kernel": kernel(), "perf": {"version": version}}
+    perf = {"version": version, "program": os.path.basename(tool)}
+    return {"processor": processor, "kernel": kernel(), "perf": perf}, tool
+
+
+def choose_cpus(facts, work):
+    """Where to measure; what is known by that is added to the facts."""
+    choice = Choice(probe(work))
+    facts["processor"]["hybrid"] = bool(choice.large)
+    facts["conditions"] = conditions(choice.cpu)
+    return choice

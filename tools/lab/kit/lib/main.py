@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from settings import ALL_BACK, JOURNAL, Settings
 
 PARTS = ("selftests", "recordings", "costs")
 RUNS, QUICK_RUNS = 7, 3
+WORK_PLACES, WORK_NAME = ("/var/tmp", "/tmp", "/run", "/dev/shm"), "perf-aux-kit."
 REFUSED, STOPPED = 2, 130
 NOT_BACK = "what is not put back is in %s: start it again" % JOURNAL
 EPILOG = """examples:
@@ -37,9 +39,11 @@ def parser():
                                    description="Tests Intel PT with this machine's kernel and "
                                    "perf, and writes a report of it.")
     made.add_argument("--out", default="", metavar="DIR",
-                      help="where the report is written (default: report-RELEASE, here)")
+                      help="where the report is written (default: a new report-RELEASE, here)")
     made.add_argument("--work", default="", metavar="DIR",
                       help="where recordings are made, and removed (default: below /var/tmp)")
+    made.add_argument("--perf", default="", metavar="FILE",
+                      help="the perf to use (default: perf-aux if the series runs, or perf)")
     made.add_argument("--only", default="", metavar="PART|NAME,...",
                       help="of %s, or single checks by their names" % ", ".join(PARTS))
     made.add_argument("--quick", action="store_true",
@@ -77,7 +81,15 @@ def version():
 
 
 def output_directory(text):
-    path = Path(text or "report-" + os.uname().release).resolve()
+    """Where there is no report yet."""
+    usual = "report-" + os.uname().release
+    path = Path(text or usual).resolve()
+    number = 2
+    while (path / "report.json").exists():
+        if text:
+            raise Refusal("there is a report in %s: --out names another directory" % path)
+        path = path.with_name("%s-%d" % (usual, number))
+        number += 1
     try:
         path.mkdir(parents=True, exist_ok=True)
         (path / ".kit").write_text("")
@@ -102,46 +114,53 @@ def on_overlay(path):
 def work_directory(text):
     if text and not os.access(text, os.W_OK | os.X_OK):
         raise Refusal("cannot write to %s: --work names a directory that is there" % text)
-    usual = next((place for place in ("/var/tmp", "/tmp", "/run", "/dev/shm")
+    usual = next((place for place in WORK_PLACES
                   if os.path.isdir(place) and not on_overlay(place)), "/tmp")
-    return tempfile.mkdtemp(prefix="perf-aux-kit.", dir=text or usual)
+    return Path(tempfile.mkdtemp(prefix=WORK_NAME, dir=text or usual))
 
 
-def quiet_cpu():
-    """The CPU that things are measured on: the second one, as the first has more interrupts."""
-    cpus = sorted(os.sched_getaffinity(0))
-    return cpus[1] if len(cpus) > 1 else cpus[0]
+def remove_leftovers():
+    """Directories of a kit that was killed, or whose machine stopped. None runs beside this one."""
+    for place in WORK_PLACES:
+        for path in Path(place).glob(WORK_NAME + "*"):
+            if path.is_dir() and not path.is_symlink() and not path.stat().st_uid:
+                shutil.rmtree(str(path), ignore_errors=True)
 
 
-def all_checks(wanted, quick, context):
+def runs(options):
+    return QUICK_RUNS if options.quick else RUNS
+
+
+def all_checks(wanted, options, context):
     """What is wanted, in order."""
-    made = {"selftests": selftests.checks(context, quick), "recordings": recordings.checks(context),
-            "costs": costs.checks(context, QUICK_RUNS if quick else RUNS)}
+    made = {"selftests": selftests.checks(context, options.quick),
+            "recordings": recordings.checks(context), "costs": costs.checks(context, runs(options))}
     return sum((chosen(made[part], wanted[part]) for part in PARTS if part in wanted), [])
 
 
-def run_all(options, wanted, facts, work, out):
+def how(options, choice):
+    """How the kit was called, and where it measures."""
+    return {"date": time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime()), "only": options.only,
+            "quick": options.quick, "runs": runs(options), "cpu": choice.cpu, "core": choice.kind}
+
+
+def run_all(checks, settings, facts, work, out):
+    """The report of all checks; and whether all is put back, in a line."""
     progress, private = Progress(out), reports.private_texts(work)
     facts["stopped-in"] = progress.stopped_in()
     if facts["stopped-in"]:
         say("kit: %s Send %s as well." % (reports.STOPPED % facts["stopped-in"], progress.earlier))
-    with Settings(machine.tracefs()) as settings:
-        settings.remove_at_end(work)
-        context = recordings.Context(work, quiet_cpu(), settings, facts["processor"]["hybrid"],
-                                     machine.has_aux_action(facts["kernel"]))
-        settings.set_unthrottled()
-        results, complete = run_checks(all_checks(wanted, options.quick, context), progress, say,
-                                       partial(reports.clean, private=private))
-        settings.restore()
-        kept = {"changed": sorted(set(settings.changed)), "not-put-back": settings.differences()}
-    made = reports.make(facts, version(), results, kept, complete)
+    results, complete = run_checks(checks, progress, say, partial(reports.clean, private=private))
+    settings.restore()
+    kept = {"changed": settings.changed, "not-put-back": settings.differences()}
+    made = reports.make(reports.clean_all(facts, private), version(), results, kept, complete)
     reports.write(out, made)
     progress.finish()
     say("\n" + reports.text(made))
     say("The report is in %s: report.txt and report.json. Look at them, and send both." % out)
     if not complete:
         say("kit: stopped; " + settings.told())
-    return status(made)
+    return made
 
 
 def status(report):
@@ -155,18 +174,25 @@ def status(report):
 def run(options):
     wanted = choice(options.only)
     machine.check_root()
-    work = work_directory(options.work)
-    try:
-        facts = machine.check(Path(work))
+    with Settings(machine.tracefs()) as settings:
+        remove_leftovers()
+        work = work_directory(options.work)
+        settings.remove_at_end(work)
+        facts, tool = machine.check(work, options.perf)
+        settings.set_unthrottled()
+        cpus = machine.choose_cpus(facts, work)
         if facts["processor"]["emulated"]:
             say("kit: " + reports.EMULATED)
         if options.check:
-            say("kit: it can run here: %s, Linux %s, perf %s" % (
-                facts["processor"]["name"], facts["kernel"]["release"], facts["perf"]["version"]))
+            say("kit: it can run here: %s, Linux %s, perf %s, on CPU %d" % (
+                facts["processor"]["name"], facts["kernel"]["release"], facts["perf"]["version"],
+                cpus.cpu))
             return 0
-        return run_all(options, wanted, facts, work, output_directory(options.out))
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        facts["run"] = how(options, cpus)
+        context = recordings.Context(work, tool, cpus, settings,
+                                     machine.has_aux_action(facts["kernel"]))
+        checks = all_checks(wanted, options, context)
+        return status(run_all(checks, settings, facts, work, output_directory(options.out)))
 
 
 def run_compare(args):

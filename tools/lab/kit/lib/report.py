@@ -7,6 +7,7 @@ names of the machine, of its users and of its directories are taken out of them.
 
 import json
 import os
+import pwd
 import re
 import textwrap
 from pathlib import Path
@@ -18,18 +19,29 @@ INCOMPLETE = "The kit was stopped: this is what it had done until then."
 STOPPED = "'%s' was running when the kit, or the machine, stopped the last time."
 EMULATED = "the processor is emulated: figures say nothing of a real one"
 MARKS = {"pass": "ok  ", "measured": "    ", "fail": "FAIL", "skip": "skip"}
-# Shorter ones are parts of other words.
-SHORTEST_NAME = 3
+NOBODY = 65534
+# A letter is not a name.
+SHORTEST_NAME = 2
+
+
+def caller():
+    """Who has called the kit, also one whom only a directory service knows."""
+    for uid in (os.environ.get("SUDO_UID", ""), read("/proc/self/loginuid")):
+        try:
+            if int(uid) > 0:
+                yield pwd.getpwuid(int(uid))
+        except (ValueError, KeyError, OverflowError):
+            # Nobody has logged in.
+            pass
 
 
 def names_of_users():
     """Of people, not of services."""
-    for line in read("/etc/passwd").splitlines():
-        fields = line.split(":")
-        if len(fields) > 5 and fields[2].isdigit() and 1000 <= int(fields[2]) < 60000:
-            yield fields[0]
-            yield from fields[4].split(",")
-            yield fields[5]
+    for user in [*pwd.getpwall(), *caller()]:
+        if user.pw_uid >= 1000 and user.pw_uid != NOBODY:
+            yield user.pw_name
+            yield from user.pw_gecos.split(",")
+            yield user.pw_dir
     yield os.environ.get("SUDO_USER", "")
 
 
@@ -42,8 +54,15 @@ def private_texts(work):
     for pattern in ("/sys/class/net/*/address", "/sys/class/dmi/id/*serial*",
                     "/sys/class/dmi/id/*uuid*"):
         found.update(read(file) for file in Path("/").glob(pattern[1:]))
-    return sorted((text for text in found if len(text) > SHORTEST_NAME and text != "/root"),
-                  key=len, reverse=True)
+    return sorted((text for text in found if len(text) >= SHORTEST_NAME
+                   and text not in ("/root", "root")), key=len, reverse=True)
+
+
+def clean_all(facts, private):
+    """Facts of the machine, all of whose texts are cleaned: a release may have a name in it."""
+    if isinstance(facts, dict):
+        return {key: clean_all(value, private) for key, value in facts.items()}
+    return clean(facts, private) if isinstance(facts, str) else facts
 
 
 def clean(text, private):
@@ -74,8 +93,14 @@ def heading(report):
     lines.append("kernel     %s, %s, lockdown: %s, meltdown: %s" % (
         kernel["release"], "the series" if kernel["series"] else "not the series",
         kernel["lockdown"], kernel["meltdown"] or "unknown"))
-    lines.append("perf       " + report["perf"]["version"])
-    return lines
+    lines.append("perf       %(version)s (%(program)s)" % report["perf"])
+    run = report["run"]
+    lines.append("run        %s, %d times, on CPU %d %s%s%s" % (
+        run["date"], run["runs"], run["cpu"], run["core"], ", --quick" if run["quick"] else "",
+        ", --only " + run["only"] if run["only"] else ""))
+    lines += textwrap.wrap("; ".join("%s: %s" % item for item in report["conditions"].items()), 96,
+                           initial_indent="conditions ", subsequent_indent=" " * 11)
+    return [line.rstrip() for line in lines]
 
 
 def figure(value):
@@ -110,7 +135,8 @@ def text(report):
             lines += ["", part]
         lines += lines_of(check)
     settings = report["settings"]
-    lines += ["", "settings changed meanwhile: %s" % (", ".join(settings["changed"]) or "none"),
+    lines += ["", "settings changed meanwhile: %s" % (", ".join(
+        "%s (was %s)" % item for item in sorted(settings["changed"].items())) or "none"),
               "not as they were before: %s" % (", ".join(settings["not-put-back"]) or "none"), "",
               "%(pass)d passed, %(measured)d measured, %(fail)d failed, %(skip)d skipped"
               % report["summary"]]

@@ -53,7 +53,7 @@ class Settings:
         self.file = None
         # [what, path, value]
         self.entries = []
-        self.changed = []
+        self.changed = {}
         self.before = {}
         self.groups = cgroup2()
 
@@ -112,7 +112,7 @@ class Settings:
         if old is None or old == str(value):
             return
         self._note("file", path, old)
-        self.changed.append(path.rpartition("/")[2])
+        self.changed.setdefault(path.rpartition("/")[2], old)
         try:
             with open(path, "w") as file:
                 file.write(str(value))
@@ -155,7 +155,7 @@ class Settings:
         """A trace buffer of the kit's own; the machine's own trace is left alone."""
         path = self.tracing / "instances" / name
         self._note("directory", str(path), "")
-        self.changed.append("tracing instance")
+        self.changed["tracing instance"] = "none"
         path.mkdir()
         return path
 

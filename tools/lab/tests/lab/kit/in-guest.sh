@@ -51,9 +51,11 @@ $a def damage(path):\
 # Start it in the background, and send a signal when it has changed settings.
 stopped_by()	# signal
 {
-	"$kit/kit" --out "$out/$1" --only losses,switch >"$out/$1.log" 2>&1 </dev/null &
+	# Who reads a file of the share while it is written, may read zeroes.
+	log=/run/$1.log
+	"$kit/kit" --out "$out/$1" --only losses,switch >"$log" 2>&1 </dev/null &
 	pid=$!
-	until grep -q '^recording' "$out/$1.log" ; do
+	until grep -q '^recording' "$log" ; do
 		kill -0 $pid || break
 		sleep 0.1
 	done
@@ -61,6 +63,7 @@ stopped_by()	# signal
 	kill "-$1" $pid
 	wait $pid
 	echo $? >"$out/$1.status"
+	cp "$log" "$out"
 }
 
 hostname kit-secret-host
@@ -102,6 +105,16 @@ for check in $checks ; do
 		printf '#!/bin/sh\necho perf version 4.9.1\n' >/run/old/perf
 		chmod +x /run/old/perf
 		PATH=/run/old:$PATH "$kit/kit" --check >"$out/old-perf.log" 2>&1
+		perf record -q -a -e intel_pt// -o /dev/null sleep 600 >/dev/null 2>&1 &
+		tracing_pid=$!
+		sleep 2
+		run busy --check
+		kill $tracing_pid
+		wait $tracing_pid
+		mkdir /run/noexec
+		mount -t tmpfs -o noexec tmpfs /run/noexec
+		run noexec --check --work /run/noexec
+		umount /run/noexec
 		chmod 755 /home/kitsecretuser
 		setpriv --reuid 65534 --clear-groups "$kit/kit" --check >"$out/no-root.log" 2>&1
 		mount -t tmpfs tmpfs /sys/kernel/security 2>/dev/null || mount -t tmpfs tmpfs /sys/kernel
