@@ -178,13 +178,13 @@ def interrupts(counts, running, runs):
 
 
 def nanoseconds(context, cost, runs):
-    """What one time takes beyond the same without a trace."""
-    def each(kind):
-        with Running(context, cost, kind) as running:
-            return [ns / times for ns, times, _ in (running.once() for _ in range(runs))]
-    base = each("base")
-    return {"ns": spread([ns - median(base) for ns in each("traced")], 0),
-            "ns-without": spread(base, 0)}
+    """What one time takes beyond the same without a trace: of each pair, as the machine changes."""
+    pairs = []
+    with Running(context, cost, "base") as base, Running(context, cost, "traced") as traced:
+        for _ in range(runs):
+            pairs.append([ns / times for ns, times, _ in (base.once(), traced.once())])
+    return {"ns": spread([traced - base for base, traced in pairs], 0),
+            "ns-without": spread([base for base, _ in pairs], 0)}
 
 
 def counted(context, cost, kind):
@@ -219,15 +219,10 @@ def counters(text, times):
 
 
 def by_perf_stat(context, cost, runs):
-    """What one time takes beyond the same without a trace, of each counter."""
-    both = {kind: [counted(context, cost, kind) for _ in range(runs)]
-            for kind in ("base", "traced")}
-    found = {}
-    for name in COUNTERS:
-        if all(name in one for one in both["base"] + both["traced"]):
-            base = median([one[name] for one in both["base"]])
-            found[name] = spread([one[name] - base for one in both["traced"]], 0)
-    return found
+    """What one time takes beyond the same without a trace, of each counter, pair by pair."""
+    pairs = [[counted(context, cost, kind) for kind in ("base", "traced")] for _ in range(runs)]
+    return {name: spread([traced[name] - base[name] for base, traced in pairs], 0)
+            for name in COUNTERS if all(name in one for pair in pairs for one in pair)}
 
 
 def measure(context, counts, cost, runs):
