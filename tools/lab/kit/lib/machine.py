@@ -205,15 +205,13 @@ def has_series():
     return "CONFIG_PERF_EVENTS_INTEL_PT" in configuration(os.uname().release)
 
 
-def has_aux_action(facts):
-    """Whether events can pause a trace: since 6.13, and in the series on any base."""
-    return facts["series"] or numbers(facts["release"]) >= AUX_ACTION_KERNEL
-
-
 def kernel():
     release = os.uname().release
     locked = re.search(r"\[(\w+)\]", read(LOCKDOWN))
-    return {"release": release, "series": has_series(), "configuration": configuration(release),
+    series = has_series()
+    return {"release": release, "series": series, "configuration": configuration(release),
+            # Whether events can pause a trace
+            "aux-action": series or numbers(release) >= AUX_ACTION_KERNEL,
             "lockdown": locked.group(1) if locked else "none",
             "tainted": read("/proc/sys/kernel/tainted"),
             "meltdown": read("/sys/devices/system/cpu/vulnerabilities/meltdown")}

@@ -189,8 +189,7 @@ def run(options):
                 cpus.cpu))
             return 0
         facts["run"] = how(options, cpus)
-        context = recordings.Context(work, tool, cpus, settings,
-                                     machine.has_aux_action(facts["kernel"]))
+        context = recordings.Context(work, tool, cpus, settings, facts["kernel"])
         checks = all_checks(wanted, options, context)
         return status(run_all(checks, settings, facts, work, output_directory(options.out)))
 

@@ -55,11 +55,12 @@ class Refused(RuntimeError):
 class Context:
     """What checks are told: the directory for recordings, perf, CPUs, settings."""
 
-    def __init__(self, work, tool, choice, settings, aux_action):
+    def __init__(self, work, tool, choice, settings, kernel):
         self.work, self.tool, self.settings = Path(work), tool, settings
         self.cpu, self.large, self.small = choice.cpu, choice.large, choice.small
+        self.series = kernel["series"]
         # Whether the kernel has it, so that to refuse it is a fault
-        self.aux_action = aux_action
+        self.aux_action = kernel["aux-action"]
         self.program = self.work / "known"
         self.branches = "cpu_core/branches/u" if choice.large else "branches:u"
 

@@ -18,7 +18,8 @@ FORMAT, VERSION = "perf-aux-kit report", 2
 INCOMPLETE = "The kit was stopped: this is what it had done until then."
 STOPPED = "'%s' was running when the kit, or the machine, stopped the last time."
 EMULATED = "the processor is emulated: figures say nothing of a real one"
-MARKS = {"pass": "ok  ", "measured": "    ", "fail": "FAIL", "skip": "skip"}
+MARKS = {"pass": "ok  ", "measured": "    ", "fail": "FAIL",
+         "differs": "diff", "skip": "skip"}
 NOBODY = 65534
 # A letter is not a name.
 SHORTEST_NAME = 2
@@ -138,8 +139,8 @@ def text(report):
     lines += ["", "settings changed meanwhile: %s" % (", ".join(
         "%s (was %s)" % item for item in sorted(settings["changed"].items())) or "none"),
               "not as they were before: %s" % (", ".join(settings["not-put-back"]) or "none"), "",
-              "%(pass)d passed, %(measured)d measured, %(fail)d failed, %(skip)d skipped"
-              % report["summary"]]
+              "%(pass)d passed, %(measured)d measured, %(fail)d failed, "
+              "%(differs)d differ as known, %(skip)d skipped" % report["summary"]]
     return "\n".join(lines) + "\n"
 
 

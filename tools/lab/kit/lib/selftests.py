@@ -4,6 +4,7 @@
 import re
 from functools import partial
 
+import expected
 from checks import Check
 from common import PROGRAMS, read, run
 
@@ -76,7 +77,7 @@ def run_program(context, name):
     settings.note_for(name)
     # Not on small cores, whose counters are another PMU's than those that the tests use.
     status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work, context.large)
-    return results(name, status, out)
+    return list(expected.mark(results(name, status, out), context.series, context.aux_action))
 
 
 def checks(context, quick):
