@@ -10,7 +10,7 @@ from pathlib import Path
 
 KIT = Path(__file__).resolve().parent.parent
 PROGRAMS = KIT / "programs"
-# In seconds: for one program, on a slow machine; for a program to answer; for what is killed to end.
+# In seconds: for one program, on a slow machine; for an answer; for what is killed to end.
 LIMIT, ANSWER_LIMIT, END_LIMIT = 900, 120, 10
 # What stops the kit.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -90,12 +90,10 @@ def run(argv, work, cpus=(), limit=LIMIT):
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        end(process)
-        out, err = process.communicate(timeout=END_LIMIT)
+        out, err = rest(process)
         return 124, out, err + "\ntook longer than %d s" % limit
     except BaseException:
-        end(process)
-        process.communicate(timeout=END_LIMIT)
+        close(process)
         raise
     return process.returncode, out, err
 
@@ -134,10 +132,25 @@ def end(process):
         time.sleep(0.01 if left else 0)
 
 
+def rest(process):
+    """(output, errors) of a program that is ended."""
+    end(process)
+    try:
+        return process.communicate(timeout=END_LIMIT)
+    except subprocess.TimeoutExpired:
+        # Somebody in another session has its pipes, or the kernel does not let it go.
+        close(process)
+        return "", ""
+
+
 def close(process):
     """End it, and close what it was spoken to by."""
     end(process)
-    process.wait()
+    try:
+        process.wait(timeout=END_LIMIT)
+    except subprocess.TimeoutExpired:
+        # The kernel does not let it go.
+        pass
     for file in (process.stdin, process.stdout, process.stderr):
         try:
             if file:
