@@ -26,7 +26,8 @@ class Choice:
         self.large = usable & listed(read(devices / "cpu_core/cpus"))
         small = usable & listed(read(devices / "cpu_atom/cpus"))
         # It has more interrupts than others, and so has what shares its core.
-        first = {0} | listed(read(Path(sys, "devices/system/cpu/cpu0/topology/thread_siblings_list")))
+        topology = Path(sys, "devices/system/cpu/cpu0/topology")
+        first = {0} | listed(read(topology / "thread_siblings_list"))
         among = self.large or usable
         self.cpu = min(among - first or among)
         self.kind = "core" if self.large else "atom" if small else ""

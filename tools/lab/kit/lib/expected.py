@@ -14,7 +14,7 @@ WITHOUT_SERIES = [(re.compile(name), why) for name, why in (
     (r"aux_set_output: .*\.inherited_event_of_a_task_is_refused", "two tasks may share an area"),
     (r"aux_group: .*\.leader_whose_cpu_was_off_is_refused", "such a leader is taken"),
     (r"aux_group: .*\.fork_goes_on_while_the_leader_is_closed", "fork() fails meanwhile"),
-    (r"aux_mlock: .*\.refused_mappings_disturb_nobody", "a charge that is refused is seen by others"),
+    (r"aux_mlock: .*\.refused_mappings_disturb_nobody", "others see a charge that is refused"),
     (r"aux_memcg: .*", "areas belong to no control group"),
     (r"aux_big: .*\.map_touch_and_trace", "a page fault maps one page; areas end at 2 GiB"),
     (r"aux_big: .*\.fatal_signal_ends_it", "a signal does not end the allocation"))]

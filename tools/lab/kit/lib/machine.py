@@ -213,8 +213,7 @@ def kernel():
             # Whether events can pause a trace
             "aux-action": series or numbers(release) >= AUX_ACTION_KERNEL,
             "lockdown": locked.group(1) if locked else "none",
-            "tainted": read("/proc/sys/kernel/tainted"),
-            "meltdown": read("/sys/devices/system/cpu/vulnerabilities/meltdown")}
+            "tainted": read("/proc/sys/kernel/tainted")}
 
 
 def conditions(cpu):

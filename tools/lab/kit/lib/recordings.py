@@ -101,8 +101,8 @@ def decode(context, name, known, lossless=False):
     """(what was decoded, what the records tell); a loss is told before it is decoded for long."""
     summary = perfdata.summarize(context.data(name))
     if lossless and summary.missing():
-        raise Lossy("the area was full, or the trace has gaps, %d times, and the recording says so; "
-                    "try when the machine has less to do" % summary.missing())
+        raise Lossy("the area was full, or the trace has gaps, %d times, and the recording says "
+                    "so; try when the machine has less to do" % summary.missing())
     argv = context.perf("script", "-i", context.data(name), "--itrace=be", "-F", "ip,addr",
                         "--pid", known.pid)
     decoded, errors = Decoded(known), context.work / "script.err"
@@ -340,8 +340,8 @@ def losses(context):
             if decoded.foreign else ""), found
 
 
-MODES = (per_thread, on_small_core, per_cpu, whole_system, kernel, snapshot_at_exit, snapshots, samples,
-         address_filter, paused, bts, losses)
+MODES = (per_thread, on_small_core, per_cpu, whole_system, kernel, snapshot_at_exit, snapshots,
+         samples, address_filter, paused, bts, losses)
 # Others may fill these areas; what fills another one is a fault.
 BUSY = (whole_system,)
 

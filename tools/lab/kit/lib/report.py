@@ -91,9 +91,9 @@ def heading(report):
     caps = processor["pt"]["caps"]
     lines += textwrap.wrap(" ".join("%s=%s" % item for item in sorted(caps.items())), 96,
                            initial_indent="Intel PT   ", subsequent_indent=" " * 11)
-    lines.append("kernel     %s, %s, lockdown: %s, meltdown: %s" % (
+    lines.append("kernel     %s, %s, lockdown: %s, tainted: %s" % (
         kernel["release"], "the series" if kernel["series"] else "not the series",
-        kernel["lockdown"], kernel["meltdown"] or "unknown"))
+        kernel["lockdown"], kernel["tainted"]))
     lines.append("perf       %(version)s (%(program)s)" % report["perf"])
     run = report["run"]
     lines.append("run        %s, %d times, on CPU %d %s%s%s" % (

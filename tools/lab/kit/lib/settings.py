@@ -126,8 +126,9 @@ class Settings:
 
     def set_unthrottled(self):
         """
-        Samples as often as the tests need them, which the kernel is not to lower as the kit has many
-        interrupts. It takes a rate only where the percentage is neither 0 nor 100, also in the end.
+        Samples as often as the tests need them, which the kernel is not to lower as the kit has
+        many interrupts. It takes a rate only where the percentage is neither 0 nor 100, also in
+        the end.
         """
         rate, percent = SYSCTL + "perf_event_max_sample_rate", "perf_cpu_time_max_percent"
         if self.number(percent) in (0, 100):
