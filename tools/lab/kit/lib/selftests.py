@@ -11,7 +11,8 @@ from common import PROGRAMS, read, run
 RESULT = re.compile(r"^(not ok|ok) (\d+) (?:- )?(.*?)(?:\s*# SKIP *(.*))?$", re.MULTILINE)
 PLAN = re.compile(r"^1\.\.(\d+)(?: *# SKIP *(.*))?$", re.MULTILINE)
 NO_REASON = "it says no reason"
-EXPECTED = re.compile(r"^# (\w+\.c:\d+:\w+:.*)$")
+# An assertion has a line of its own before the one that tells of its end.
+EXPECTED = re.compile(r"^# +(\w+\.c:\d+:\w+:.*|\w+: Test (?!terminated by assertion).*)$")
 # What the largest areas need, pages of the lists included.
 GIB_MEMORY = 16 << 20
 QUICK_WITHOUT = ("aux_big",)
