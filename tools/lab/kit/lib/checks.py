@@ -73,11 +73,14 @@ class Progress:
         return started or "its start"
 
     def note(self, what):
-        if not self.file:
-            self.file = open(self.path, "w")
-        self.file.write(json.dumps(what) + "\n")
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        try:
+            self.file = self.file or open(self.path, "w")
+            self.file.write(json.dumps(what) + "\n")
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        except OSError:
+            # A full disk, which the report may find as well, does not end what goes on.
+            pass
 
     def finish(self):
         """The report has all of it."""

@@ -145,7 +145,7 @@ def how(options, choice):
 
 
 def run_all(checks, settings, facts, work, out):
-    """The report of all checks; and whether all is put back, in a line."""
+    """Make all checks, put all back, write the report, which is returned."""
     progress, private = Progress(out), reports.private_texts(work)
     facts["stopped-in"] = progress.stopped_in()
     if facts["stopped-in"]:

@@ -37,12 +37,12 @@ def caller():
 
 
 def names_of_users():
-    """Of people, not of services."""
-    for user in [*pwd.getpwall(), *caller()]:
-        if user.pw_uid >= 1000 and user.pw_uid != NOBODY:
-            yield user.pw_name
-            yield from user.pw_gecos.split(",")
-            yield user.pw_dir
+    """Of people, not of services, and of who has called the kit."""
+    people = [user for user in pwd.getpwall() if user.pw_uid >= 1000 and user.pw_uid != NOBODY]
+    for user in [*people, *caller()]:
+        yield user.pw_name
+        yield from user.pw_gecos.split(",")
+        yield user.pw_dir
     yield os.environ.get("SUDO_USER", "")
 
 
