@@ -2,6 +2,7 @@
 /*
  * Encoding of Intel PT packets (SDM 33.4.2), see pt_packet.h.
  */
+#include "qemu/osdep.h"
 #include "pt_packet.h"
 
 /* First byte of all packets with a two byte opcode. */

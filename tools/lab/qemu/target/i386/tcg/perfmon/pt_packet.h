@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Encoding of Intel PT packets (SDM 33.4.2).  Nothing of QEMU in here, so
- * that the encoders can be tested on their own.
+ * Encoding of Intel PT packets (SDM 33.4.2).  It depends on nothing of the CPU,
+ * so that the encoders can be tested on their own.
  *
  * Each function writes one packet to @out, which has room for
  * PT_PACKET_MAX bytes, and returns its length.
  */
 #ifndef TARGET_I386_TCG_PERFMON_PT_PACKET_H
 #define TARGET_I386_TCG_PERFMON_PT_PACKET_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The longest packet is PSB. */
 #define PT_PACKET_MAX       16
