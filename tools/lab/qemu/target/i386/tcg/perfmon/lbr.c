@@ -305,6 +305,7 @@ const VMStateDescription vmstate_lbr = {
         VMSTATE_UINT64_ARRAY(env.lbr.info, X86CPU, LBR_DEPTH),
         VMSTATE_UINT64(env.lbr.last_insns, X86CPU),
         VMSTATE_UINT64(env.lbr.smi_debugctl, X86CPU),
+        VMSTATE_BOOL(env.lbr.branched, X86CPU),
         VMSTATE_END_OF_LIST()
     }
 };
