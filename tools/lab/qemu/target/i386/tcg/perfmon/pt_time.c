@@ -8,6 +8,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
+#include "qemu/main-loop.h"
 #include "cpu.h"
 #include "pt.h"
 #include "pt_packet.h"
@@ -210,9 +211,8 @@ static bool pt_ticks(CPUX86State *env)
            env->msr_rtit_ctrl & RTIT_CTL_MTC_EN;
 }
 
-static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
+static void pt_tick(CPUX86State *env)
 {
-    CPUX86State *env = cpu_env(cs);
     PTState *pt = &env->pt;
     uint64_t ip = pt_ip(env, env->eip);
 
@@ -227,6 +227,24 @@ static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
         }
     }
     pt_tick_arm(env);
+}
+
+static void pt_tick_on_cpu(CPUState *cs, run_on_cpu_data data)
+{
+    /*
+     * Thousands of packets may be due.  They are made as those of the CPU's
+     * own code are, without the BQL; but with it where the machine is stopped,
+     * for somebody may be reading its state.
+     */
+    bool unlock = !cs->stopped;
+
+    if (unlock) {
+        bql_unlock();
+    }
+    pt_tick(cpu_env(cs));
+    if (unlock) {
+        bql_lock();
+    }
 }
 
 static void pt_tick_timer(void *opaque)
