@@ -95,8 +95,9 @@ static void *ds_host(CPUX86State *env, uint64_t addr, size_t size,
                      MMUAccessType access)
 {
     void *host = NULL;
-    int flags = probe_access_flags(env, addr, size, access, ds_mmu_index(env),
-                                   true, &host, 0);
+    /* The processor's own access, as those to page tables: no plugin sees it */
+    int flags = probe_access_full_mmu(env, addr, size, access,
+                                      ds_mmu_index(env), &host, NULL);
 
     return flags & (TLB_INVALID_MASK | TLB_MMIO) ? NULL : host;
 }
