@@ -23,7 +23,8 @@ LIBIPT_VERSION = r"(?:2\.[1-9]|[3-9]).*"
 FIRMWARE_VERSIONS = {"qemu-system-data": QEMU_VERSION}
 FIRMWARE_FILES = {
     "qemu-system-data": ("usr/share/qemu", ("qboot.rom", "linuxboot_dma.bin", "pvh.bin",
-                                            "kvmvapic.bin", "linuxboot.bin")),
+                                            "kvmvapic.bin", "linuxboot.bin",
+                                            "multiboot_dma.bin")),
     "seabios": ("usr/share/seabios", ("bios-microvm.bin", "bios-256k.bin")),
 }
 
@@ -78,8 +79,15 @@ class Staging:
 
 def all_there(names=()):
     """Whether nothing of all or of some has to be fetched; then the network is not touched."""
-    return all(stamp.is_current(f"src-{name}", "1") and path.exists()
-               for name, path in parts().items() if not names or name in names)
+    return all(is_there(name, path) for name, path in parts().items()
+               if not names or name in names)
+
+
+def is_there(name, path):
+    """Whether a part was fetched as a whole; the firmware, with the files that are wanted now."""
+    files = FIRMWARE_FILES.values() if name == "firmware" else ()
+    return stamp.is_current(f"src-{name}", "1") and path.exists() and all(
+        (path / file).exists() for _, group in files for file in group)
 
 
 def parts():
@@ -92,7 +100,7 @@ def fetch(apt, step, names=()):
     getters = {"linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
                "libipt": fetch_libipt, "firmware": fetch_firmware}
     for name, path in parts().items():
-        if names and name not in names or stamp.is_current(f"src-{name}", "1") and path.exists():
+        if names and name not in names or is_there(name, path):
             continue
         stamp.clear(f"src-{name}")
         getters[name](apt, step)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Performance counters, last branch records and Intel PT, as a program in
- * ring 0 finds them.  Each is given a loop whose instructions and branches are
- * known, and must tell exactly these.
+ * Performance counters, last branch records, branch trace store and Intel PT,
+ * as a program in ring 0 finds them.  Each is given a loop whose instructions
+ * and branches are known, and must tell exactly these.
  *
  * Wants a CPU with pmu=on,intel-pt=on.
  */
@@ -21,6 +21,12 @@
 #define MSR_RTIT_OUTPUT_MASK    0x561
 #define MSR_RTIT_CTL            0x570
 #define MSR_RTIT_STATUS         0x571
+#define MSR_DS_AREA             0x600
+
+#define DEBUGCTL_LBR            (1u << 0)
+#define DEBUGCTL_TR             (1u << 6)
+#define DEBUGCTL_BTS            (1u << 7)
+#define DEBUGCTL_BTINT          (1u << 8)
 
 #define RTIT_CTL_TRACE_EN       (1u << 0)
 #define RTIT_CTL_OS             (1u << 2)
@@ -102,13 +108,32 @@ static void test_lbr(void)
 {
     uint64_t tos, from, to;
 
-    run_loop(MSR_DEBUGCTL, 1, 0, 3);
+    run_loop(MSR_DEBUGCTL, DEBUGCTL_LBR, 0, 3);
     tos = rdmsr(MSR_LASTBRANCH_TOS);
     from = rdmsr(MSR_LASTBRANCH_FROM + tos);
     to = rdmsr(MSR_LASTBRANCH_TO + tos);
     /* DEC is 3 bytes long with any register of 64 bits, JNZ follows it. */
     check(tos == 2, "two taken branches are recorded");
     check(from - to == 3, "from JNZ to DEC");
+}
+
+static void test_bts(void)
+{
+    enum { BASE, INDEX, MAXIMUM, THRESHOLD, WORDS };
+    enum { FROM, TO, FLAGS, RECORD };
+    static uint64_t area[WORDS], records[4 * RECORD];
+    uint64_t base = (uintptr_t)records;
+
+    area[BASE] = base;
+    area[INDEX] = base;
+    area[MAXIMUM] = base + sizeof(records);
+    area[THRESHOLD] = base + 2 * sizeof(records);
+    wrmsr(MSR_DS_AREA, (uintptr_t)area);
+    run_loop(MSR_DEBUGCTL, DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT, 0, 3);
+    check(area[INDEX] - base == 2 * RECORD * sizeof(uint64_t),
+          "two taken branches are stored");
+    check(records[FROM] - records[TO] == 3 && records[RECORD] == records[FROM],
+          "from JNZ to DEC");
 }
 
 /* What a trace has, of packets that a loop in ring 0 may make. */
@@ -229,6 +254,7 @@ int main(void)
     if (!failures) {
         test_counters();
         test_lbr();
+        test_bts();
         test_pt();
     }
     return failures;
