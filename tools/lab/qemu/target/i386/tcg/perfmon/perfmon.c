@@ -100,9 +100,8 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
 {
     CPUX86State *env = &cpu->env;
 
-    /* The trace interrupts by PerfMon's means. */
-    cpu->enable_pmu |= pt_present(env);
-    if (!pebs_realize(env, errp) || !ds_realize(env, errp)) {
+    if (!perfmon_settle(cpu, errp) || !pebs_realize(env, errp) ||
+        !ds_realize(env, errp)) {
         return false;
     }
     if (!perfmon_present(env)) {

@@ -122,6 +122,15 @@ bool perfmon_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
 /* Checks and completes the properties of a CPU that is being realized. */
 bool perfmon_realize(X86CPU *cpu, Error **errp);
 
+/* The first part of it: properties that contradict each other, or go along. */
+bool perfmon_settle(X86CPU *cpu, Error **errp);
+
+/*
+ * Where there are no models: false if a property of theirs is not as it is by
+ * default.  @needed: by what there would be models.
+ */
+bool perfmon_refuse(X86CPU *cpu, const char *needed, Error **errp);
+
 void perfmon_unrealize(X86CPU *cpu);
 
 /* Before the state of the CPU is reset, and after the rest of it was. */

@@ -71,10 +71,6 @@ bool pmu_realize(X86CPU *cpu, Error **errp)
                    "records", PMU_CAP_LBR_FMT_INFO);
         return false;
     }
-    if (lbr_given && cpu->lbr_fmt && !cpu->enable_pmu) {
-        error_setg(errp, "lbr-fmt needs pmu=on");
-        return false;
-    }
     if (cpu->enable_pmu) {
         env->features[FEAT_1_ECX] |= CPUID_EXT_PDCM;
         env->features[FEAT_PERF_CAPABILITIES] =

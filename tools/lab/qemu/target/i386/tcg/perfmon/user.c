@@ -12,6 +12,9 @@ bool perfmon_realize(X86CPU *cpu, Error **errp)
 {
     uint64_t *features = cpu->env.features;
 
+    if (!perfmon_refuse(cpu, "system emulation", errp)) {
+        return false;
+    }
     /* "max" has all that TCG can have. */
     features[FEAT_1_EDX] &= ~CPUID_DTS;
     features[FEAT_1_ECX] &= ~(CPUID_EXT_PDCM | CPUID_EXT_DTES64 |
