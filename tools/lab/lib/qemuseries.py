@@ -16,6 +16,8 @@ import stamp
 from errors import LabError
 
 MAILBOX = "qemu-perfmon.mbox"
+# The models' entry in QEMU's MAINTAINERS; its person is who sends the patches.
+ENTRY = b"\nX86 TCG trace and performance monitoring\n"
 
 
 def releases():
@@ -69,6 +71,13 @@ def fetch(step, release, codename):
     stamp.write(key, "1")
 
 
+def with_person(text, sender):
+    """QEMU's MAINTAINERS, with a person for the models' entry if there is one and somebody sends."""
+    if not sender:
+        return text
+    return text.replace(ENTRY, ENTRY + "M: {} <{}>\n".format(*sender).encode())
+
+
 def write(step, release, sender):
     """The patches, one mailbox of them, and the cover letter."""
     found = qemu.steps(release)
@@ -81,5 +90,11 @@ def write(step, release, sender):
         out = patches_dir(release)
         files = [file for file in sorted(out.glob("*.patch")) if not file.name.startswith("0000-")]
         (out / MAILBOX).write_text(distribution.mailbox(files))
-    series.write_steps(target(release), found, sender, mailbox)
+
+    def adapt(taken):
+        for changed in taken:
+            text, program = changed.get("MAINTAINERS") or (b"", False)
+            if ENTRY in text:
+                changed["MAINTAINERS"] = with_person(text, sender), program
+    series.write_steps(target(release), found, sender, mailbox, adapt)
     step.note = f"{len(found)} patches in {paths.shown(patches_dir(release))}"

@@ -249,13 +249,18 @@ def format_patches(target, cover, found, sender):
                env=identity(name, mail, date_of(every)))
 
 
-def write_steps(target, found, sender, then):
-    """The steps as patches; 'then' is called with the letter, the changes, and a work directory."""
+def write_steps(target, found, sender, then, adapt=None):
+    """The steps as patches; 'then' is called with the letter, the changes, and a work directory.
+
+    'adapt' may change the changes before they become patches.
+    """
     cover = numbered(check_cover(target.cover), found, target.cover)
     work = target.repository.with_name(f"{target.repository.name}.layer")
     shutil.rmtree(work, ignore_errors=True)
     try:
         taken = snapshots(found, target.source, work)
+        if adapt:
+            adapt(taken)
         commit_all(target, found, taken, sender)
         format_patches(target, cover, found, sender)
         then(cover, taken, work)
