@@ -120,18 +120,25 @@ static void execute_jump(struct executor *me, u32 jump)
 {
 	u32 before = progress;
 	u32 round = before / STEPS;
-	u32 got;
+	u32 got, after;
 
 	if (HAS_RETS(jump)) {
 		execute(RET_BEFORE(jump));
 		execute(RET_BEHIND(jump));
 	}
 	got = execute(JUMP(jump));
+	after = progress;
 
-	/* It tells nothing but whether its round is even or odd. */
-	if (got != BREAKPOINT)
+	/*
+	 * It tells nothing but whether its round is even or odd: nothing at all once the jump of
+	 * the round after next may be there, as on a host that had no time for this processor.
+	 */
+	if (got != BREAKPOINT) {
+		if (after >= (round + 1) * STEPS + STEP_TAIL)
+			return;
 		got = round + ((got ^ round) & 1);
-	judge(me, before, got, progress);
+	}
+	judge(me, before, got, after);
 }
 
 /*
