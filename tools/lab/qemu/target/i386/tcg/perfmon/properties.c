@@ -12,29 +12,28 @@
 #include "cpu.h"
 #include "perfmon.h"
 
+static bool is_default(Object *obj, const ObjectProperty *prop)
+{
+    QObject *now = object_property_get_qobject(obj, prop->name, &error_abort);
+    bool equal = qobject_is_equal(now, prop->defval);
+
+    qobject_unref(now);
+    return equal;
+}
+
 /* The first property of @prefix that is not as it is by default, or NULL. */
 static const char *changed_property(X86CPU *cpu, const char *prefix)
 {
-    ObjectPropertyIterator iter;
-    ObjectProperty *prop;
+    Object *obj = OBJECT(cpu);
+    ObjectPropertyIterator at;
+    const ObjectProperty *prop;
 
-    object_property_iter_init(&iter, OBJECT(cpu));
-    while ((prop = object_property_iter_next(&iter))) {
-        QObject *val;
-        bool same;
-
-        if (!prop->defval || !g_str_has_prefix(prop->name, prefix)) {
-            continue;
-        }
-        val = object_property_get_qobject(OBJECT(cpu), prop->name,
-                                          &error_abort);
-        same = qobject_is_equal(val, prop->defval);
-        qobject_unref(val);
-        if (!same) {
-            return prop->name;
-        }
-    }
-    return NULL;
+    object_property_iter_init(&at, obj);
+    do {
+        prop = object_property_iter_next(&at);
+    } while (prop && (!g_str_has_prefix(prop->name, prefix) ||
+                      !prop->defval || is_default(obj, prop)));
+    return prop ? prop->name : NULL;
 }
 
 bool perfmon_refuse(X86CPU *cpu, const char *needed, Error **errp)
@@ -111,8 +110,8 @@ static bool settle_pt(X86CPU *cpu, bool there, Error **errp)
 
 static bool settle_capabilities(X86CPU *cpu, Error **errp)
 {
-    CPUX86State *env = &cpu->env;
     bool lbr_given = cpu->lbr_fmt != ~PERF_CAP_LBR_FMT;
+    CPUX86State *env = &cpu->env;
 
     if (cpu->enable_pmu && is_refused(env, FEAT_1_ECX, CPUID_EXT_PDCM)) {
         error_setg(errp, "pmu=on comes with pdcm under TCG: "
@@ -132,9 +131,9 @@ static bool settle_capabilities(X86CPU *cpu, Error **errp)
 /* CPUID's names for what x-bts and others are: off by either is off. */
 static bool settle_ds(X86CPU *cpu, Error **errp)
 {
-    CPUX86State *env = &cpu->env;
     PMUConfig *config = &cpu->pmu_config;
     bool pebs = config->pebs || config->pebs_adaptive || config->pebs_trace;
+    CPUX86State *env = &cpu->env;
     bool ds;
 
     warn_unless(cpu->enable_pmu, cpu, "x-bts", "pmu=on");
