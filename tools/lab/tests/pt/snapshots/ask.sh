@@ -46,6 +46,7 @@ by_command() { tell snapshot; settle; }
 by_signal() { kill -USR2 $recorder; settle; }
 # perf names files by hundredths of a second, and one takes the place of another of its name.
 by_switch() { by_signal; sleep 0.05; }
+by_size() { by_command; sleep 0.05; }
 by_both() { case $total in *5) by_switch;; *) by_command;; esac; }
 by_nobody() { :; }
 
