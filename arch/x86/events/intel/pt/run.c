@@ -520,8 +520,8 @@ static bool pt_has_filled(struct pt *pt)
  * pt_poll - stop a trace for a moment to look for what no PMI has told
  * @pt: of this CPU
  *
- * That is an output error; or that the area is full, where the PMI went to
- * somebody else.
+ * That is an output error; or that the area is full, if a guest of KVM has taken
+ * the PMI (see watch.c).
  *
  * Context: interrupts off, or NMI.
  */

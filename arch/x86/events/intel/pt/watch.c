@@ -9,9 +9,9 @@
  * one. So a CPU that traces, or has not read the register since its last trace,
  * reads it each second. The error is reported by the next record of the trace.
  *
- * A full area interrupts, but the PMI may go to somebody else: while a guest has the
- * PMU for its own (KVM's mediated vPMU, since Linux 7.0), PMIs are the guest's. Then
- * the trace ends and its reader is woken within a second.
+ * The hardware interrupts when an area is full. But while a guest has the PMU for its
+ * own (KVM's mediated vPMU, since Linux 7.0), the guest gets each PMI. Then this work
+ * ends the trace and wakes its reader, within a second.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
