@@ -26,8 +26,9 @@ WATCHED = [SYSCTL + name for name in (
     "perf_cpu_time_max_percent", "perf_event_max_stack", "nmi_watchdog", "watchdog",
     "watchdog_thresh", "kptr_restrict", "randomize_va_space", "ftrace_enabled")]
 WATCHED += ["/sys/devices/system/cpu/online"]
-# Before 6.7, the first use of tracing makes the machine's own buffer as large as it says.
-EXPANDED = re.compile(r"^\d+ \(expanded: (\d+)\)$")
+# Before 6.7, the first use of tracing makes the machine's own buffer as large as it says, in whole
+# pages of the buffer.
+UNUSED = re.compile(r"^\d+ \(expanded: \d+\)$")
 CPU_1, CONTROLLERS = "/sys/devices/system/cpu/cpu1/online", "/cgroup.subtree_control"
 # The kernel's own default
 SAMPLE_RATE = 100000
@@ -206,8 +207,7 @@ class Settings:
             found["control groups"] = read(self.groups + CONTROLLERS)
         if self.tracing:
             for name in WATCHED_TRACING:
-                value = read(self.tracing / name, "none")
-                found["tracing/" + name] = EXPANDED.sub(r"\1", value)
+                found["tracing/" + name] = read(self.tracing / name, "none")
             found["tracing/instances"] = " ".join(sorted(
                 entry.name for entry in Path(self.tracing, "instances").glob("*")))
         return found
@@ -215,4 +215,5 @@ class Settings:
     def differences(self):
         """What is not as it was before; names only."""
         now = self.state()
-        return sorted(key for key in now if now[key] != self.before.get(key))
+        return sorted(key for key in now if now[key] != self.before.get(key)
+                      and not UNUSED.match(self.before.get(key, "")))
