@@ -236,6 +236,20 @@ void tl_holes_sampled(s32 tid)
 		tl_area_of(thread->area)->sampled = true;
 }
 
+/*
+ * The area was full before this sample, so the trace was off. If what was full ends in the middle
+ * of a packet, perf may go on without saying that the trace begins.
+ */
+static u32 before_unsaid(struct tl_area *area, u64 time)
+{
+	u32 why = area->why;
+
+	if (!(why & TL_TRUNCATED) || time <= area->why_time)
+		return 0;
+	area->why = 0;
+	return why;
+}
+
 void tl_holes_sample(struct tl_area *area, struct tl_thread *thread, u64 time, u32 flags)
 {
 	u32 why = 0;
@@ -244,6 +258,8 @@ void tl_holes_sample(struct tl_area *area, struct tl_thread *thread, u64 time, u
 		follow_packets(area, time, false);
 	if (flags & PERF_DLFILTER_FLAG_TRACE_BEGIN)
 		why = before_begin(area, time);
+	else if (area->seen)
+		why = before_unsaid(area, time);
 	if (tl_rec.snapshot || area->sampled)
 		why = before_piece(area, time) ? : why;
 	if (why && area->seen)
