@@ -43,9 +43,10 @@ check()
 	fi
 }
 
-perf check feature -q auxtrace || skip "this perf has no AUX area tracing"
 perf list pmu 2>/dev/null | grep -q "intel_pt//" || skip "there is no Intel PT"
 record || skip "user code cannot be traced by this user"
+perf script -i "${data}" -D --no-itrace 2>/dev/null | grep -q PERF_RECORD_AUXTRACE_INFO ||
+	skip "this perf has no AUX area tracing"
 
 record -m,8K
 cut=$(records | grep -c '\[T\]' || true)
