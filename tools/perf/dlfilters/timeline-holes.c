@@ -240,11 +240,11 @@ void tl_holes_sampled(s32 tid)
  * The area was full before this sample, so the trace was off. If what was full ends in the middle
  * of a packet, perf may go on without saying that the trace begins.
  */
-static u32 before_unsaid(struct tl_area *area, u64 time)
+static u32 before_unsaid(struct tl_area *area)
 {
 	u32 why = area->why;
 
-	if (!(why & TL_TRUNCATED) || time <= area->why_time)
+	if (!(why & TL_TRUNCATED))
 		return 0;
 	area->why = 0;
 	return why;
@@ -259,7 +259,7 @@ void tl_holes_sample(struct tl_area *area, struct tl_thread *thread, u64 time, u
 	if (flags & PERF_DLFILTER_FLAG_TRACE_BEGIN)
 		why = before_begin(area, time);
 	else if (area->seen)
-		why = before_unsaid(area, time);
+		why = before_unsaid(area);
 	if (tl_rec.snapshot || area->sampled)
 		why = before_piece(area, time) ? : why;
 	if (why && area->seen)

@@ -57,6 +57,7 @@ BY_FILE = {
     "timeline-holes.c": [
         ("before_first(area, area->why_time, 0);", ";", "unseen"),
         ("area->why |= TL_TRUNCATED;", ";", "truncated"),
+        ("why = before_unsaid(area);", "why = 0;", "unsaid"),
         ("return why | TL_OVERFLOW;", "return why | TL_ERROR;", "overflow"),
         ("if (area->ended)\n\t\treturn 0;", "", "file"),
         ("return why | TL_ERROR;", "return why | TL_LOST;", "wrong"),
