@@ -20,7 +20,7 @@ class Row:
     """A line of the table, or with no key the title of those that follow.
 
     MOST is what ours may cost at most, as a part of stock's. Where the two kernels do not do the
-    same, a note says so in the place of a target.
+    same, a note says so in the place of a target. What stock cannot do at all has no figure of it.
     """
 
     key: str
@@ -64,6 +64,10 @@ def _spread(runs, key):
 
 
 def _print_row(row, results, digits):
+    if not all(row.key in run for run in results[STOCK]):
+        print(f"  {row.label:<30} {'none':>14} {_smallest(results[OURS], row.key):14,.{digits}f}"
+              f"{'':19}stock cannot do it")
+        return
     stock, ours = (_smallest(results[name], row.key) for name in KERNELS)
     apart = max(_spread(runs, row.key) for runs in results.values())
     ratio = ours / stock if stock else 1.0

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,10 @@ static void filter_changes(void)
 	aux_close(&event);
 }
 
-/* Page faults that do something to a trace: take a sample of it, pause it, resume it. */
+/*
+ * Page faults that do something to a trace: take a sample of it, pause it, resume it. -1
+ * before Linux 6.13, which cannot pause.
+ */
 static int faulting(struct aux_event *trace, __u32 aux_bytes, __u32 action)
 {
 	struct perf_event_attr attr = {
@@ -196,6 +200,8 @@ static int faulting(struct aux_event *trace, __u32 aux_bytes, __u32 action)
 	if (action)
 		aux_set_action(&attr, action);
 	fd = aux_open_in_group(&attr, 0, -1, trace->fd);
+	if (fd < 0 && action && errno == EINVAL)
+		return -1;
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, trace->fd))
 		err(1, "page faults");
 	return fd;
@@ -239,7 +245,9 @@ static void pauses(char *page)
 	begin(&trace, 0, MiB, PROT_READ | PROT_WRITE);
 	pause = faulting(&trace, 0, AUX_PAUSE);
 	resume = faulting(&trace, 0, AUX_RESUME);
-	faults("pause", &trace, page);
+	/* What cannot be done has no figures. */
+	if (pause >= 0)
+		faults("pause", &trace, page);
 	close(pause);
 	close(resume);
 	aux_close(&trace);
