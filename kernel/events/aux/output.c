@@ -458,3 +458,4 @@ long perf_output_copy_aux(struct perf_output_handle *source,
 	}
 	return size;
 }
+EXPORT_SYMBOL_GPL(perf_output_copy_aux);

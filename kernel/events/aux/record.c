@@ -103,6 +103,7 @@ void perf_event_itrace_started(struct perf_event *event)
 	WRITE_ONCE(event->attach_state,
 		   event->attach_state | PERF_ATTACH_ITRACE);
 }
+EXPORT_SYMBOL_GPL(perf_event_itrace_started);
 
 /**
  * perf_aux_put_itrace_start - write PERF_RECORD_ITRACE_START

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* NMIs of x86 from which the synthetic AUX PMUs write: a CPU sends them to itself. */
+#include <linux/cpufeature.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "synth.h"
+
+/**
+ * struct synth_nmi - the NMIs of a CPU
+ * @target: events that write in an NMI and run here, one of each PMU
+ * @sent: an NMI was sent, and the handler has not seen it
+ * @sending: it is being sent. An NMI that comes now may be another one, so the
+ *	handler leaves @sent set.
+ *
+ * Owned by the CPU, with interrupts off or in an NMI.
+ */
+struct synth_nmi {
+	struct synth	*target[SYNTH_PMUS];
+	bool		sent;
+	bool		sending;
+};
+
+static DEFINE_PER_CPU(struct synth_nmi, synth_nmi);
+
+/**
+ * synth_has_nmi - check whether this machine can send an NMI
+ *
+ * Return: true or false
+ */
+bool synth_has_nmi(void)
+{
+	return boot_cpu_has(X86_FEATURE_APIC);
+}
+
+/**
+ * synth_nmi_start - an event that writes in an NMI begins to run
+ * @synth: the event; ignored if it writes elsewhere
+ *
+ * Context: interrupts off, on the CPU of the event.
+ */
+void synth_nmi_start(struct synth *synth)
+{
+	if (synth->config.from == SYNTH_NMI)
+		WRITE_ONCE(this_cpu_ptr(&synth_nmi)->target[synth->kind], synth);
+}
+
+/**
+ * synth_nmi_stop - an event does not run any more
+ * @synth: the event; ignored if it writes elsewhere
+ *
+ * Context: interrupts off, on the CPU of the event.
+ */
+void synth_nmi_stop(struct synth *synth)
+{
+	if (synth->config.from == SYNTH_NMI)
+		WRITE_ONCE(this_cpu_ptr(&synth_nmi)->target[synth->kind], NULL);
+}
+
+/**
+ * synth_nmi_send - send an NMI to this CPU
+ *
+ * Context: interrupts off.
+ */
+void synth_nmi_send(void)
+{
+	struct synth_nmi *nmi = this_cpu_ptr(&synth_nmi);
+
+	WRITE_ONCE(nmi->sending, true);
+	WRITE_ONCE(nmi->sent, true);
+	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
+	WRITE_ONCE(nmi->sending, false);
+}
+
+static int synth_nmi_handler(unsigned int type, struct pt_regs *regs)
+{
+	struct synth_nmi *nmi = this_cpu_ptr(&synth_nmi);
+	struct synth *synth;
+	unsigned int i;
+
+	if (!READ_ONCE(nmi->sent))
+		return NMI_DONE;
+	if (!READ_ONCE(nmi->sending))
+		WRITE_ONCE(nmi->sent, false);
+
+	/* The event may have stopped since. */
+	for (i = 0; i < SYNTH_PMUS; i++) {
+		synth = READ_ONCE(nmi->target[i]);
+		if (synth)
+			synth_write_more(synth);
+	}
+	return NMI_HANDLED;
+}
+
+/**
+ * synth_nmi_init - begin to handle NMIs
+ *
+ * Return: 0, or an error of register_nmi_handler()
+ */
+int synth_nmi_init(void)
+{
+	return register_nmi_handler(NMI_LOCAL, synth_nmi_handler, 0, "aux_synth");
+}
+
+/**
+ * synth_nmi_exit - undo synth_nmi_init(), after the last event has gone
+ */
+void synth_nmi_exit(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "aux_synth");
+}
