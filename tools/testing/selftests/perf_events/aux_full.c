@@ -107,7 +107,9 @@ TEST_F_TIMEOUT(aux_full, event_is_off, 60)
 
 TEST_F_TIMEOUT(aux_full, reader_is_woken, 60)
 {
-	EXPECT_FALSE(is_woken(&self->event));
+	/* It may have become full since it was enabled. */
+	if (!aux_by_time())
+		EXPECT_FALSE(is_woken(&self->event));
 	aux_fill(&self->event);
 	EXPECT_TRUE(is_woken(&self->event));
 	EXPECT_FALSE(is_woken(&self->event));

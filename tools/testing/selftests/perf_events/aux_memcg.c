@@ -100,7 +100,8 @@ static int map_in_group(long long size)
 		return -EIO;
 	if (aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES))
 		return -ENODEV;
-	return aux_map_area(&event, size, PROT_READ);
+	/* Not read-only: some hardware would need contiguous memory. */
+	return aux_map_area(&event, size, PROT_READ | PROT_WRITE);
 }
 
 static long long charge_of_area(uid_t unused)

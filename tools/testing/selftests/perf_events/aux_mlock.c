@@ -81,8 +81,8 @@ FIXTURE_SETUP(aux_mlock)
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_users())
+		SKIP(return, "%s", aux_missing_users());
 	if (geteuid())
 		SKIP(return, "needs root, to become other users");
 	self->start.pinned = own_pinned();

@@ -95,8 +95,8 @@ FIXTURE_SETUP(aux_mlock_uring)
 	self->event.page = NULL;
 	self->event.area = NULL;
 	self->ring = -1;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_users())
+		SKIP(return, "%s", aux_missing_users());
 	if (uring_missing())
 		SKIP(return, "%s", uring_missing());
 	if (geteuid())

@@ -228,8 +228,8 @@ TEST(mlock_limit_of_unprivileged_user)
 	struct rlimit none = { };
 	struct aux_event event = { };
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (aux_missing_users())
+		SKIP(return, "%s", aux_missing_users());
 	if (geteuid())
 		SKIP(return, "needs root, to become somebody without rights");
 	ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0);

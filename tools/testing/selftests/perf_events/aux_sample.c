@@ -12,14 +12,10 @@
 #define ROUNDS		400000
 #define DATA_PAGES	256
 #define AREA		(64UL << 10)
-/* intel_pt: a PSB for each 2 KiB of trace */
-#define OFTEN_PSB	(0UL << 24)
+/* intel_pt: a PSB for each 2 KiB of trace, unless it is told otherwise */
 #define PSB_PERIOD	2048
 #define IDS_SIZE	(2 * sizeof(__u32))
 #define MOST_DATA	(65535 & ~7)
-
-static const unsigned char psb[16] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
-				       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
 
 static __u64 min(__u64 a, __u64 b)
 {
@@ -50,7 +46,6 @@ static int open_group(struct aux_event *trace, struct aux_event *event, __u32 si
 	int ret;
 
 	aux_attr(&attr);
-	attr.config = OFTEN_PSB;
 	ret = aux_open_mapped(trace, &attr, 0, -1, 1) ?: aux_map_area(trace, AREA, prot);
 	if (ret)
 		return ret;
@@ -95,7 +90,7 @@ static void note_sample(struct seen *seen, const struct aux_record *record, __u3
 		seen->wrong++;
 		return;
 	}
-	seen->with_trace += !!memmem(data, size, psb, sizeof(psb));
+	seen->with_trace += aux_has_trace(data, size);
 	if (size > seen->largest)
 		seen->largest = size;
 }

@@ -2,7 +2,8 @@
 # The tests of AUX areas, to be included by the Makefile before ../lib.mk.
 
 AUX_TESTS := aux_mmap aux_full aux_wakeup aux_overwrite aux_lost aux_set_output \
-	     aux_mlock aux_mlock_uring aux_memcg aux_big aux_records aux_group aux_sample aux_pause
+	     aux_mlock aux_mlock_uring aux_memcg aux_big aux_records aux_group aux_sample aux_pause \
+	     aux_synth
 
 TEST_GEN_PROGS += $(AUX_TESTS)
 
@@ -12,6 +13,7 @@ TEST_GEN_PROGS_EXTENDED += aux_stress
 # What follows are rules, none of which is what make is to do by default.
 .DEFAULT_GOAL := all
 $(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress): aux_util.c aux_util.h
+$(or $(OUTPUT),$(CURDIR))/aux_synth: aux_synth_reader.c aux_synth.h
 $(or $(OUTPUT),$(CURDIR))/aux_stress: aux_stress_ops.c aux_stress_life.c aux_stress_check.c \
 				      aux_stress.h
-LOCAL_HDRS += aux_util.h aux_stress.h
+LOCAL_HDRS += aux_util.h aux_stress.h aux_synth.h

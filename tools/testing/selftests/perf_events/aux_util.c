@@ -52,11 +52,21 @@ int aux_pmu_type(void)
 	return type;
 }
 
+/* A PMU without hardware: packets of 64 bytes, as many as time passes. */
+static bool is_synth(void)
+{
+	return !strncmp(aux_pmu_name(), "aux_synth", strlen("aux_synth"));
+}
+
 const char *aux_missing(void)
 {
 	static char reason[128];
 
 	if (aux_pmu_type() >= 0)
+		return NULL;
+	/* It may be a module that is not loaded yet. */
+	if (is_synth() && !system("modprobe -q perf_aux_synth 2>/dev/null") &&
+	    aux_pmu_type() >= 0)
 		return NULL;
 	snprintf(reason, sizeof(reason), "no PMU %s; AUX_PMU names another", aux_pmu_name());
 	return reason;
@@ -73,11 +83,52 @@ bool aux_skips(void)
 	return is_bts();
 }
 
+/*
+ * Its config: a packet each 50 microseconds. While an emulated machine stands still for
+ * some milliseconds, time passes: that must not fill an area that is meant to have room.
+ */
+#define SYNTH_CONFIG	(50 | 1ULL << 20)
+/* Nanoseconds that stand for a round of work */
+#define SYNTH_ROUND	200
+
+bool aux_by_time(void)
+{
+	return is_synth();
+}
+
+const char *aux_missing_users(void)
+{
+	if (is_synth())
+		return "without CAP_PERFMON, nobody may open events of aux_synth";
+	return aux_missing();
+}
+
 const char *aux_missing_links(void)
 {
+	struct perf_event_attr attr;
+	int fd;
+
 	if (is_bts())
 		return "intel_bts is not paused, and not in samples";
+	aux_sampler_attr(&attr, 1000000);
+	fd = aux_open(&attr, 0, -1);
+	if (fd < 0 && (errno == ENOENT || errno == EOPNOTSUPP))
+		return "no counter of instructions, whose overflow acts on the trace";
+	close(fd);
 	return aux_missing();
+}
+
+/* intel_pt: PSB; aux_synth: the first word of each packet */
+bool aux_has_trace(const void *data, size_t size)
+{
+	static const unsigned char psb[16] = {
+		0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+		0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+	};
+	static const __u32 magic = 0x53585541;
+
+	return is_synth() ? memmem(data, size, &magic, sizeof(magic)) :
+			    memmem(data, size, psb, sizeof(psb));
 }
 
 void aux_attr(struct perf_event_attr *attr)
@@ -85,6 +136,7 @@ void aux_attr(struct perf_event_attr *attr)
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = aux_pmu_type();
+	attr->config = is_synth() ? SYNTH_CONFIG : 0;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	attr->disabled = 1;
 	attr->exclude_kernel = 1;
@@ -345,13 +397,15 @@ void aux_work(unsigned int rounds)
 {
 	static unsigned int (*const steps[])(unsigned int) = { add, turn, fold, turn };
 	static unsigned int sink;
+	double end = aux_seconds() + rounds * (SYNTH_ROUND / 1e9);
 	unsigned int x = __atomic_load_n(&sink, __ATOMIC_RELAXED);
+	bool by_time = is_synth();
 
 	if (is_bts())
 		rounds = (rounds + BTS_BYTES - 1) / BTS_BYTES;
 
-	while (rounds--)
-		x = steps[x & 3](x + rounds);
+	while (by_time ? aux_seconds() < end : rounds)
+		x = steps[x & 3](x + rounds--);
 	__atomic_store_n(&sink, x, __ATOMIC_RELAXED);
 }
 
@@ -361,15 +415,18 @@ void aux_work(unsigned int rounds)
 
 __u64 aux_fill(struct aux_event *event)
 {
-	__u64 head = aux_head(event), last;
+	__u64 head = aux_head(event), last, time = 0, last_time;
 	unsigned int still = 0;
 
 	for (unsigned int i = 0; i < FILL_TRIES && still < FILL_STILL; i++) {
 		last = head;
+		last_time = time;
 		aux_work(FILL_ROUNDS);
 		head = aux_head(event);
+		/* Time may pass without a tick, but not without the event, unless it is off. */
+		time = aux_by_time() ? aux_time_enabled(event) : 0;
 		/* The head moves with interrupts: at first there is none for a while. */
-		still = head == last && head ? still + 1 : 0;
+		still = head == last && time == last_time && head ? still + 1 : 0;
 	}
 	return head;
 }

@@ -96,10 +96,13 @@ bool aux_next(struct aux_event *event, struct aux_record *record);
 /* Take all records there are. */
 void aux_drain(struct aux_event *event, struct aux_log *log);
 
+/* Whether so much of a trace has what each trace has now and then. */
+bool aux_has_trace(const void *data, size_t size);
+
 /* A byte as it is now; the page is touched for sure. */
 char aux_peek(const char *at);
 
-/* Many branches, direct and indirect. */
+/* Many branches, direct and indirect; or time passes, if that is what the PMU traces. */
 void aux_work(unsigned int rounds);
 /* Work until aux_head stands still; its value then. */
 __u64 aux_fill(struct aux_event *event);
@@ -120,8 +123,13 @@ double aux_seconds(void);
 /* The driver skips the end of an area, and wakes the reader for that, too. */
 bool aux_skips(void);
 
+/* How much is traced depends on the time that passes, not on what is executed meanwhile. */
+bool aux_by_time(void);
+
 /* Why the tests of this file cannot be made here, or NULL. */
 const char *aux_missing(void);
+/* ... for those in which users without rights trace. */
+const char *aux_missing_users(void);
 /* ... for those in which other events pause the trace, or have it in samples. */
 const char *aux_missing_links(void);
 

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * AUX areas with a stream that describes itself, of each synthetic PMU and from each
+ * context that it can write in: nothing is lost, repeated, torn or stale.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_synth.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	16
+#define AREA_PAGES	16
+/* Microseconds and packets: 10 MB/s */
+#define PERIOD		50
+#define PACKETS		8
+#define IN_IRQ		1
+#define IN_NMI		2
+#define TIMER		0
+#define IRQ_WORK	1
+#define NMI		2
+/* Seconds in which a stream gets anywhere, on a machine that does something else */
+#define PATIENCE	20
+#define LAPS		20
+#define NOBODY		65534
+
+FIXTURE(aux_synth)
+{
+	struct aux_event event;
+	struct aux_log log;
+	struct synth_reader reader;
+	size_t size;
+	__u64 config;
+};
+
+FIXTURE_VARIANT(aux_synth)
+{
+	const char *pmu;
+	int from;
+};
+
+FIXTURE_VARIANT_ADD(aux_synth, pages_timer) { .pmu = "aux_synth", .from = TIMER };
+FIXTURE_VARIANT_ADD(aux_synth, pages_irq_work) { .pmu = "aux_synth", .from = IRQ_WORK };
+FIXTURE_VARIANT_ADD(aux_synth, pages_nmi) { .pmu = "aux_synth", .from = NMI };
+FIXTURE_VARIANT_ADD(aux_synth, large_timer) { .pmu = "aux_synth_large", .from = TIMER };
+FIXTURE_VARIANT_ADD(aux_synth, large_nmi) { .pmu = "aux_synth_large", .from = NMI };
+FIXTURE_VARIANT_ADD(aux_synth, no_sg_timer) { .pmu = "aux_synth_no_sg", .from = TIMER };
+FIXTURE_VARIANT_ADD(aux_synth, no_sg_irq_work) { .pmu = "aux_synth_no_sg", .from = IRQ_WORK };
+FIXTURE_VARIANT_ADD(aux_synth, no_sg_nmi) { .pmu = "aux_synth_no_sg", .from = NMI };
+
+FIXTURE_SETUP(aux_synth)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	self->event.fd = -1;
+	setenv("AUX_PMU", variant->pmu, 1);
+	if (aux_missing())
+		SKIP(return, "%s: it is of CONFIG_PERF_AUX_SYNTH", aux_missing());
+	self->size = AREA_PAGES * aux_page_size();
+	self->config = SYNTH_PERIOD(PERIOD) | SYNTH_PACKETS(PACKETS) | SYNTH_FROM(variant->from);
+
+	aux_attr(&attr);
+	attr.config = self->config;
+	fd = aux_open(&attr, 0, -1);
+	if (fd < 0 && errno == EOPNOTSUPP && variant->from == NMI)
+		SKIP(return, "%s sends no NMI on this machine", variant->pmu);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		SKIP(return, "%s needs CAP_PERFMON, and a kernel that is not locked down",
+		     variant->pmu);
+	ASSERT_GE(fd, 0);
+	close(fd);
+}
+
+FIXTURE_TEARDOWN(aux_synth)
+{
+	aux_close(&self->event);
+}
+
+static int open_area(struct aux_event *event, __u64 config, int prot, pid_t pid, int cpu,
+		     bool inherit)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.config = config;
+	attr.inherit = inherit;
+	return aux_open_mapped(event, &attr, pid, cpu, DATA_PAGES) ?:
+	       aux_map_area(event, AREA_PAGES * aux_page_size(), prot);
+}
+
+/* Packets name tasks as the initial PID namespace does. */
+static bool knows_tids(void)
+{
+	char name[64] = "";
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) > 0 &&
+	       !strcmp(name, "pid:[4026531836]");
+}
+
+/* Keep the CPU until a number of bytes is reached. */
+static bool wait_for(struct aux_event *event, __u64 head)
+{
+	double end = aux_seconds() + PATIENCE;
+
+	while (aux_head(event) < head && aux_seconds() < end)
+		;
+	return aux_head(event) >= head;
+}
+
+static void work_for(double seconds)
+{
+	double end = aux_seconds() + seconds;
+
+	while (aux_seconds() < end)
+		;
+}
+
+/* Take what there is, and give its place back. */
+static bool read_on(struct aux_event *event, struct synth_reader *reader, __u64 *tail)
+{
+	__u64 head = aux_head(event);
+	bool right = synth_read(reader, event->area, event->area_len, *tail, head);
+
+	*tail = head;
+	aux_set_tail(event, head);
+	return right;
+}
+
+/* A reader who keeps up: the area is never full. */
+TEST_F_TIMEOUT(aux_synth, all_of_it_arrives, 60)
+{
+	__u64 tail = 0;
+
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int lap = 0; lap < 2 * LAPS; lap++) {
+		ASSERT_TRUE(wait_for(&self->event, tail + self->size / 2));
+		EXPECT_TRUE(read_on(&self->event, &self->reader, &tail)) {
+			TH_LOG("packet %llu is %s", self->reader.next, self->reader.wrong);
+		}
+		aux_enable(&self->event);
+	}
+	aux_disable(&self->event);
+	EXPECT_TRUE(read_on(&self->event, &self->reader, &tail));
+	EXPECT_GE(self->reader.packets, LAPS * self->size / SYNTH_PACKET);
+	if (knows_tids())
+		EXPECT_EQ(self->reader.tids, 1ULL << getpid() % 64);
+	EXPECT_EQ(self->reader.contexts, 1U << (variant->from == NMI ? IN_NMI : IN_IRQ));
+
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.lost, 0);
+	EXPECT_EQ(self->log.end, aux_head(&self->event));
+}
+
+/* The room of an area is a byte less than its size, which is a packet less. */
+static __u64 full_at(struct aux_event *event, __u64 tail)
+{
+	return (tail + event->area_len - 1) / SYNTH_PACKET * SYNTH_PACKET;
+}
+
+/* A reader who lets the area run full: it stops, and goes on with the next packet. */
+TEST_F_TIMEOUT(aux_synth, full_and_on_again, 60)
+{
+	__u64 tail = 0;
+
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	for (unsigned int lap = 0; lap < LAPS; lap++) {
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		ASSERT_TRUE(wait_for(&self->event, full_at(&self->event, tail)));
+		work_for(0.001);
+		/* Not a packet more than there is room for. */
+		ASSERT_EQ(aux_head(&self->event), full_at(&self->event, tail));
+		ASSERT_TRUE(read_on(&self->event, &self->reader, &tail)) {
+			TH_LOG("packet %llu is %s", self->reader.next, self->reader.wrong);
+		}
+	}
+	EXPECT_GE(self->reader.starts, LAPS);
+}
+
+/*
+ * The reader's tail lets the area run full with 39 bytes left, which is too little and
+ * reported as such; or with none.
+ */
+static __u64 flags_when_full(struct aux_event *event, struct aux_log *log, __u64 tail)
+{
+	aux_set_tail(event, tail);
+	aux_enable(event);
+	if (!wait_for(event, full_at(event, tail)))
+		return ~0ULL;
+	work_for(0.001);
+	aux_drain(event, log);
+	return aux_head(event) == full_at(event, tail) ? log->flags : ~0ULL;
+}
+
+TEST_F_TIMEOUT(aux_synth, odd_room, 60)
+{
+	struct aux_event *event = &self->event;
+
+	ASSERT_EQ(open_area(event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	EXPECT_EQ(flags_when_full(event, &self->log, 0), PERF_AUX_FLAG_TRUNCATED);
+	EXPECT_EQ(flags_when_full(event, &self->log, 3 * SYNTH_PACKET + 40),
+		  PERF_AUX_FLAG_TRUNCATED);
+	EXPECT_EQ(flags_when_full(event, &self->log, 7 * SYNTH_PACKET + 1), 0);
+	EXPECT_EQ(flags_when_full(event, &self->log, 9 * SYNTH_PACKET),
+		  PERF_AUX_FLAG_TRUNCATED);
+	EXPECT_EQ(self->log.holes, 0);
+}
+
+/* The newest data win; from head backwards they are one piece. */
+TEST_F_TIMEOUT(aux_synth, newest_win, 60)
+{
+	__u64 head = 0;
+
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ, 0, -1, false), 0);
+	for (unsigned int lap = 0; lap < LAPS || head <= 2 * self->size; lap++) {
+		struct synth_reader reader = { .anywhere = true };
+
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		work_for(0.01);
+		ASSERT_EQ(aux_disable(&self->event), 0);
+		head = aux_head(&self->event);
+		ASSERT_TRUE(synth_read(&reader, self->event.area, self->size,
+				       head > self->size ? head - self->size : 0, head)) {
+			TH_LOG("packet %llu is %s", reader.next, reader.wrong);
+		}
+		EXPECT_EQ(reader.next * SYNTH_PACKET, head);
+	}
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.flags, PERF_AUX_FLAG_OVERWRITE);
+	EXPECT_EQ(self->log.size, self->size);
+}
+
+/* Children write to the area of their parent, one after the other. */
+TEST_F_TIMEOUT(aux_synth, children, 60)
+{
+	/* So little that nothing is full before it is read */
+	const __u64 config = SYNTH_PERIOD(200) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
+	__u64 tail = 0, tids = 0;
+
+	if (aux_pin(0, 0))
+		SKIP(return, "may not run on CPU 0");
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, 0, true), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			work_for(0.002);
+			_exit(0);
+		}
+		ASSERT_EQ(waitpid(child, NULL, 0), child);
+		tids |= 1ULL << child % 64;
+		EXPECT_TRUE(read_on(&self->event, &self->reader, &tail)) {
+			TH_LOG("packet %llu is %s", self->reader.next, self->reader.wrong);
+		}
+		aux_enable(&self->event);
+	}
+	/* Each of them was traced. */
+	if (knows_tids())
+		EXPECT_EQ(self->reader.tids & tids, tids);
+	EXPECT_EQ(self->reader.cpus, 1);
+}
+
+/* A sampled event, which overflows at each page fault, and its group. */
+static int open_sampler(struct aux_event *event, struct aux_event *trace, __u32 action, __u32 size)
+{
+	struct perf_event_attr attr;
+
+	aux_sampler_attr(&attr, 1);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (size ? PERF_SAMPLE_AUX : 0);
+	attr.aux_sample_size = size;
+	aux_set_action(&attr, action);
+	event->fd = aux_open_in_group(&attr, 0, -1, trace->fd);
+	return event->fd < 0 ? -errno : aux_map_data(event, DATA_PAGES);
+}
+
+/* Touch new pages, each of which is a fault. */
+static void fault(unsigned int pages)
+{
+	size_t len = pages * aux_page_size();
+	char *fresh = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(fresh, len, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < len; at += aux_page_size())
+		__atomic_store_n(fresh + at, 1, __ATOMIC_RELAXED);
+	munmap(fresh, len);
+}
+
+#define MOST_SAMPLES	128
+
+/* What samples had. */
+struct sampled {
+	unsigned int samples, filled;
+	/* of each sample: its time, and the number of the packet after its newest one */
+	struct {
+		__u64 time, next;
+	} sample[MOST_SAMPLES];
+	const char *wrong;
+};
+
+/*
+ * A sample has whole packets, one after the other; what there was not yet is padding.
+ * Returns the number of the packet after the newest one, or 0.
+ */
+static __u64 note_packets(struct sampled *sampled, const char *data, __u64 size)
+{
+	struct synth_packet packet;
+	__u64 number = 0;
+
+	for (__u64 i = 0; i < size; i += SYNTH_PACKET) {
+		memcpy(&packet, data + i, sizeof(packet));
+		if (!packet.magic)
+			break;
+		if (!synth_is_packet(&packet, packet.position, SYNTH_PACKET))
+			sampled->wrong = "a packet that is torn";
+		if (i && packet.number != number)
+			sampled->wrong = "packets that do not belong together";
+		number = packet.number + 1;
+	}
+	return number;
+}
+
+static void note_sample(struct sampled *sampled, const struct aux_record *record, __u64 want)
+{
+	const char *at = record->bytes + 2 * sizeof(__u32);
+	unsigned int i = sampled->samples;
+	__u64 size;
+
+	if (i == MOST_SAMPLES)
+		return;
+	memcpy(&sampled->sample[i].time, at, sizeof(__u64));
+	memcpy(&size, at + sizeof(__u64), sizeof(size));
+	if (size != want) {
+		sampled->wrong = "a size that was not asked for";
+		return;
+	}
+	sampled->sample[i].next = note_packets(sampled, at + 2 * sizeof(__u64), size);
+	sampled->filled += !!sampled->sample[i].next;
+	sampled->samples++;
+}
+
+/* The newest packet of a sample is that before it: the next one in the area is later. */
+static void check_newest(struct sampled *sampled, struct aux_event *event)
+{
+	struct synth_packet packet;
+
+	for (unsigned int i = 0; i < sampled->samples; i++) {
+		__u64 place = sampled->sample[i].next * SYNTH_PACKET % event->area_len;
+
+		memcpy(&packet, (const char *)event->area + place, sizeof(packet));
+		if (packet.number == sampled->sample[i].next &&
+		    packet.time < sampled->sample[i].time)
+			sampled->wrong = "less than there was";
+	}
+}
+
+TEST_F_TIMEOUT(aux_synth, samples, 60)
+{
+	/* So little that all of it is in the area at the end */
+	const __u64 config = SYNTH_PERIOD(100) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
+	const __u32 want = 8 * SYNTH_PACKET;
+	struct aux_event sampler = { .fd = -1 };
+	static struct aux_record record;
+	static struct sampled sampled;
+
+	memset(&sampled, 0, sizeof(sampled));
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ, 0, -1, false), 0);
+	ASSERT_EQ(open_sampler(&sampler, &self->event, 0, want), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		fault(1);
+		work_for(0.0005);
+	}
+	aux_disable(&self->event);
+
+	while (aux_next(&sampler, &record))
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			note_sample(&sampled, &record, want);
+	check_newest(&sampled, &self->event);
+	EXPECT_EQ(sampled.wrong, NULL) {
+		TH_LOG("a sample has %s", sampled.wrong);
+	}
+	EXPECT_GE(sampled.samples, LAPS);
+	EXPECT_EQ(sampled.filled, sampled.samples);
+	EXPECT_GT(sampled.sample[sampled.samples - 1].next, LAPS);
+	aux_close(&sampler);
+}
+
+static __u64 packets_in(struct aux_event *event)
+{
+	__u64 newest = 0;
+
+	for (size_t at = 0; at < event->area_len; at += SYNTH_PACKET) {
+		struct synth_packet packet;
+
+		memcpy(&packet, (const char *)event->area + at, sizeof(packet));
+		if (synth_is_packet(&packet, at, event->area_len) && packet.number >= newest)
+			newest = packet.number + 1;
+	}
+	return newest;
+}
+
+/* Do once what will be done: whatever it touches is there afterwards, and causes no fault. */
+static void warm_up(struct aux_event *event)
+{
+	aux_enable(event);
+	work_for(0.0001);
+	packets_in(event);
+	aux_disable(event);
+}
+
+/* A page fault pauses the trace, and not a packet follows. */
+TEST_F_TIMEOUT(aux_synth, paused, 60)
+{
+	struct aux_event sampler = { .fd = -1 };
+	__u64 fresh, before, after;
+
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ, 0, -1, false), 0);
+	warm_up(&self->event);
+	ASSERT_EQ(open_sampler(&sampler, &self->event, AUX_PAUSE, 0), 0);
+	fresh = packets_in(&self->event);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	work_for(0.01);
+	fault(1);
+	before = packets_in(&self->event);
+	work_for(0.01);
+	after = packets_in(&self->event);
+	/* It ran until then, by more than the packet of its start. */
+	EXPECT_GT(before, fresh + PACKETS);
+	EXPECT_EQ(before, after);
+
+	/* Enabled anew, it is paused all the same. */
+	aux_disable(&self->event);
+	aux_enable(&self->event);
+	work_for(0.01);
+	EXPECT_EQ(packets_in(&self->event), before);
+	aux_close(&sampler);
+}
+
+/* It starts paused, and a page fault resumes it. */
+TEST_F_TIMEOUT(aux_synth, resumed, 60)
+{
+	struct aux_event sampler = { .fd = -1 };
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.config = self->config;
+	aux_set_action(&attr, AUX_START_PAUSED);
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ), 0);
+	warm_up(&self->event);
+	ASSERT_EQ(open_sampler(&sampler, &self->event, AUX_RESUME, 0), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	work_for(0.01);
+	EXPECT_EQ(packets_in(&self->event), 0);
+	fault(1);
+	work_for(0.01);
+	EXPECT_GT(packets_in(&self->event), PACKETS);
+	aux_close(&sampler);
+}
+
+static const struct {
+	enum synth_error error;
+	__u64 flag;
+} synth_errors[] = {
+	{ SYNTH_TRUNCATED, PERF_AUX_FLAG_TRUNCATED },
+	{ SYNTH_PARTIAL, PERF_AUX_FLAG_PARTIAL },
+	{ SYNTH_COLLISION, PERF_AUX_FLAG_COLLISION },
+	{ SYNTH_OTHER_FORMAT, PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW },
+};
+
+/* Number of records, each third of which has the flag, and no other has; 0 if one is wrong. */
+static unsigned int count_flags(struct aux_event *event, __u64 flag)
+{
+	static struct aux_record record;
+	unsigned int records = 0;
+	__u64 flags;
+
+	while (aux_next(event, &record)) {
+		if (record.header.type != PERF_RECORD_AUX)
+			continue;
+		flags = record.aux.flags & ~(__u64)PERF_AUX_FLAG_OVERWRITE;
+		if (flags != (++records % 3 ? 0 : flag))
+			return 0;
+	}
+	return records;
+}
+
+/* Every Nth transaction has the error, and no other has. */
+TEST_F_TIMEOUT(aux_synth, errors, 60)
+{
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(synth_errors); i++) {
+		int prot = i % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
+		__u64 flag = synth_errors[i / 2].flag;
+		__u64 config = SYNTH_PERIOD(PERIOD) | SYNTH_PACKETS(1) |
+			       SYNTH_FROM(variant->from) | SYNTH_EVERY(3) |
+			       SYNTH_ERROR(synth_errors[i / 2].error);
+
+		ASSERT_EQ(open_area(&self->event, config, prot, 0, -1, false), 0);
+		for (unsigned int j = 0; j < 9; j++) {
+			aux_enable(&self->event);
+			work_for(0.0002);
+			aux_disable(&self->event);
+			aux_set_tail(&self->event, aux_head(&self->event));
+		}
+		EXPECT_GE(count_flags(&self->event, flag), 9) {
+			TH_LOG("flag %llu, %s", flag, i % 2 ? "overwrite" : "full trace");
+		}
+		aux_close(&self->event);
+	}
+}
+
+/* A driver that does not start: no trace, no record, and the next start is as usual. */
+TEST_F_TIMEOUT(aux_synth, no_start, 60)
+{
+	__u64 config = self->config | SYNTH_ERROR(SYNTH_NO_START);
+
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	work_for(0.02);
+	aux_disable(&self->event);
+	EXPECT_EQ(aux_head(&self->event), 0);
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.aux, 0);
+	aux_close(&self->event);
+
+	/* Every second time */
+	config |= SYNTH_EVERY(2);
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ, 0, -1, false), 0);
+	for (unsigned int i = 0; i < 10; i++) {
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		work_for(0.001);
+		aux_disable(&self->event);
+	}
+	aux_drain(&self->event, &self->log);
+	EXPECT_GE(self->log.aux, 4);
+	EXPECT_FALSE(self->log.flags & ~(__u64)PERF_AUX_FLAG_OVERWRITE);
+}
+
+/*
+ * The area of a task that runs on another CPU is unmapped, again and again. No area has
+ * data of an earlier one.
+ */
+TEST_F_TIMEOUT(aux_synth, unmapped_while_it_runs, 60)
+{
+	pid_t worker = aux_worker(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 1 : -1);
+	unsigned int traced = 0;
+	struct perf_event_attr attr;
+	__u64 area = 0;
+
+	ASSERT_GT(worker, 0);
+	aux_attr(&attr);
+	attr.config = self->config;
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, worker, -1, DATA_PAGES), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		__u64 head, begin = aux_head(&self->event);
+		struct synth_reader reader = { };
+
+		aux_disable(&self->event);
+		ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ | PROT_WRITE), 0);
+		aux_set_tail(&self->event, begin);
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		usleep(5000);
+		head = aux_head(&self->event);
+		ASSERT_TRUE(synth_read(&reader, self->event.area, self->size, begin, head)) {
+			TH_LOG("packet %llu is %s", reader.next, reader.wrong);
+		}
+		if (reader.packets) {
+			EXPECT_GT(reader.area, area);
+			area = reader.area;
+			traced++;
+		}
+		aux_unmap_area(&self->event);
+	}
+	EXPECT_GT(traced, LAPS / 4);
+	aux_end_worker(worker);
+}
+
+/* An event of each PMU at once: none takes what is another's. */
+TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
+{
+	struct aux_event other = { .fd = -1 };
+	__u64 tail = 0, other_tail = 0, before;
+	struct synth_reader reader = { };
+	long long more = 0, other_more = 0;
+
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	setenv("AUX_PMU", strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large", 1);
+	ASSERT_EQ(open_area(&other, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	for (unsigned int i = 0; i < 2 * LAPS; i++) {
+		bool other_stops = i % 2;
+
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		ASSERT_EQ(aux_enable(&other), 0);
+		work_for(0.001);
+		/* One stops, and the other one goes on. */
+		aux_disable(other_stops ? &other : &self->event);
+		work_for(0.002);
+		aux_disable(other_stops ? &self->event : &other);
+		before = self->reader.packets;
+		EXPECT_TRUE(read_on(&self->event, &self->reader, &tail));
+		more += (self->reader.packets - before) * (other_stops ? 1 : -1);
+		before = reader.packets;
+		EXPECT_TRUE(read_on(&other, &reader, &other_tail));
+		other_more += (reader.packets - before) * (other_stops ? -1 : 1);
+	}
+	/* Each has more packets of the times in which it was the one that went on. */
+	EXPECT_GT(more, 10 * LAPS * PACKETS);
+	EXPECT_GT(other_more, 10 * LAPS * PACKETS);
+	aux_close(&other);
+}
+
+/* Terms that mean nothing are refused, each with EINVAL. */
+TEST_F(aux_synth, bad_terms)
+{
+	static const __u64 bad[] = {
+		SYNTH_PERIOD(9), SYNTH_PACKETS(1025), SYNTH_PERIOD(10) | SYNTH_PACKETS(41),
+		SYNTH_FROM(3), SYNTH_ERROR(6),
+		1ULL << 48, 1ULL << 63,
+	};
+	struct perf_event_attr attr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		aux_attr(&attr);
+		attr.config = bad[i];
+		EXPECT_EQ(aux_open(&attr, 0, -1), -1);
+		EXPECT_EQ(errno, EINVAL);
+	}
+}
+
+static long long open_as(uid_t uid)
+{
+	struct perf_event_attr attr;
+
+	if (setresuid(uid, uid, uid))
+		return 0;
+	aux_attr(&attr);
+	return aux_open(&attr, 0, -1) < 0 ? -errno : 1;
+}
+
+static int set_paranoid(int level)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r+");
+	int before = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &before) == 1) {
+		rewind(file);
+		fprintf(file, "%d\n", level);
+	}
+	fclose(file);
+	return before;
+}
+
+/* However little perf_event_paranoid asks, it takes CAP_PERFMON. */
+TEST_F(aux_synth, not_for_everybody)
+{
+	int before = set_paranoid(-1);
+
+	EXPECT_EQ(aux_ask_child(open_as, NOBODY), -EACCES);
+	EXPECT_EQ(aux_ask_child(open_as, 0), 1);
+	set_paranoid(before);
+}
+
+TEST_HARNESS_MAIN
