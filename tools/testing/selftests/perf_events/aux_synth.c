@@ -591,9 +591,9 @@ TEST_F_TIMEOUT(aux_synth, unmapped_while_it_runs, 60)
 TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 {
 	struct aux_event other = { .fd = -1 };
-	__u64 tail = 0, other_tail = 0, before;
+	__u64 tail = 0, other_tail = 0, mine, others;
 	struct synth_reader reader = { };
-	long long more = 0, other_more = 0;
+	unsigned int more = 0, other_more = 0;
 
 	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
 	setenv("AUX_PMU", strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large", 1);
@@ -608,16 +608,18 @@ TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 		aux_disable(other_stops ? &other : &self->event);
 		work_for(0.002);
 		aux_disable(other_stops ? &self->event : &other);
-		before = self->reader.packets;
+		mine = self->reader.packets;
 		EXPECT_TRUE(read_on(&self->event, &self->reader, &tail));
-		more += (self->reader.packets - before) * (other_stops ? 1 : -1);
-		before = reader.packets;
+		mine = self->reader.packets - mine;
+		others = reader.packets;
 		EXPECT_TRUE(read_on(&other, &reader, &other_tail));
-		other_more += (reader.packets - before) * (other_stops ? -1 : 1);
+		others = reader.packets - others;
+		/* At least half as much again, unless the machine stood still. */
+		more += other_stops && 2 * mine > 3 * others;
+		other_more += !other_stops && 2 * others > 3 * mine;
 	}
-	/* Each has more packets of the times in which it was the one that went on. */
-	EXPECT_GT(more, 10 * LAPS * PACKETS);
-	EXPECT_GT(other_more, 10 * LAPS * PACKETS);
+	EXPECT_GE(more, LAPS / 4);
+	EXPECT_GE(other_more, LAPS / 4);
 	aux_close(&other);
 }
 
