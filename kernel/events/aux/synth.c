@@ -100,6 +100,27 @@ static bool synth_errs(const struct synth *synth, enum synth_error error, unsign
 	return synth->config.error == error && !(times % synth->config.every);
 }
 
+/*
+ * The head is that of an earlier area of the buffer, which another PMU may have left at
+ * any byte. Move it to the place of a packet.
+ *
+ * Return: false if there is too little room for that
+ */
+static bool synth_align(struct synth *synth, const struct synth_area *area)
+{
+	unsigned long gap = -synth->handle.head % SYNTH_PACKET_SIZE;
+
+	if (area->overwrite) {
+		synth->handle.head += gap;
+		return true;
+	}
+	if (gap > synth->handle.size)
+		return false;
+	/* No stale bytes are left in what is skipped. */
+	memset(synth_at(area, synth->handle.head), 0, gap);
+	return !gap || !perf_aux_output_skip(&synth->handle, gap);
+}
+
 /* Number of bytes that the transaction may write, whole packets and all in one chunk */
 static unsigned long synth_room(struct synth *synth, const struct synth_area *area)
 {
@@ -122,7 +143,7 @@ static bool synth_begin(struct synth *synth)
 		return false;
 	synth->begun++;
 	synth->written = 0;
-	synth->room = synth_room(synth, area);
+	synth->room = synth_align(synth, area) ? synth_room(synth, area) : 0;
 	if (synth->room)
 		return true;
 	/* What is left is less than a packet. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -621,6 +622,85 @@ TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 	EXPECT_GE(more, LAPS / 4);
 	EXPECT_GE(other_more, LAPS / 4);
 	aux_close(&other);
+}
+
+static void trace_for(struct aux_event *event, double seconds)
+{
+	aux_enable(event);
+	work_for(seconds);
+	aux_disable(event);
+}
+
+/* An event of a PMU whose buffer is that of another event, with an area. Returns 0 or -errno. */
+static int open_redirected(struct aux_event *event, const char *pmu, __u64 config, int owner,
+			   int prot)
+{
+	struct perf_event_attr attr;
+
+	setenv("AUX_PMU", pmu, 1);
+	aux_attr(&attr);
+	attr.config = config;
+	event->fd = aux_open(&attr, 0, -1);
+	if (event->fd < 0)
+		return -errno;
+	if (ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, owner))
+		return -errno;
+	return aux_map_area(event, AREA_PAGES * aux_page_size(), prot);
+}
+
+/* Let Intel PT leave the buffer's head where no packet of ours can lie. */
+static int leave_odd_head(const struct aux_event *owner)
+{
+	struct aux_event trace = *owner;
+	int ret = open_redirected(&trace, "intel_pt", 0, owner->fd, PROT_READ | PROT_WRITE);
+
+	for (unsigned int i = 0; !ret && i < LAPS && !(aux_head(&trace) % SYNTH_PACKET); i++)
+		trace_for(&trace, 0.00002);
+	aux_unmap_area(&trace);
+	close(trace.fd);
+	return ret;
+}
+
+/*
+ * An area continues at the head of an earlier one of its buffer. Another PMU may have left
+ * that at any byte: each packet lies at a place of its own all the same.
+ */
+TEST_F_TIMEOUT(aux_synth, after_another_pmu, 60)
+{
+	struct perf_event_attr attr;
+	__u64 begin, head;
+
+	setenv("AUX_PMU", "intel_pt", 1);
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	aux_sampler_attr(&attr, 0);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct synth_reader reader = { };
+		struct aux_event trace;
+
+		ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
+		ASSERT_EQ(leave_odd_head(&self->event), 0);
+		begin = aux_head(&self->event);
+		ASSERT_NE(begin % SYNTH_PACKET, 0);
+
+		aux_set_tail(&self->event, begin);
+		trace = self->event;
+		ASSERT_EQ(open_redirected(&trace, variant->pmu, self->config, self->event.fd,
+					  i ? PROT_READ : PROT_READ | PROT_WRITE), 0);
+		trace_for(&trace, 0.002);
+		begin = (begin + SYNTH_PACKET - 1) / SYNTH_PACKET * SYNTH_PACKET;
+		head = aux_head(&trace);
+		EXPECT_GT(head, begin);
+		EXPECT_TRUE(synth_read(&reader, trace.area, trace.area_len, begin, head)) {
+			TH_LOG("packet %llu of %s is %s", reader.next,
+			       i ? "a read-only area" : "a full trace", reader.wrong);
+		}
+		aux_unmap_area(&trace);
+		close(trace.fd);
+		aux_close(&self->event);
+	}
 }
 
 /* Terms that mean nothing are refused, each with EINVAL. */
