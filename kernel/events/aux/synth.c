@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AUX PMUs without hardware: a timer writes a stream that describes itself, so that
- * whoever reads the AUX area can prove that nothing is lost, repeated, torn or stale.
+ * AUX PMUs without hardware: a timer writes a stream that describes itself, so that a
+ * reader of the AUX area can prove that nothing is lost, repeated, torn or stale.
  *
  * They are for tests of the AUX core on machines without tracing hardware, and for
  * authors of drivers to read: Documentation/core-api/perf_aux_driver.rst goes through
@@ -70,7 +70,7 @@ static enum synth_context synth_context(void)
 	return in_hardirq() ? SYNTH_IN_IRQ : SYNTH_IN_TASK;
 }
 
-/* There is room. */
+/* The caller has checked that there is room for a packet. */
 static void synth_put(struct synth *synth, enum synth_kind kind)
 {
 	struct synth_area *area = perf_get_aux(&synth->handle);
@@ -94,12 +94,6 @@ static void synth_put(struct synth *synth, enum synth_kind kind)
 	synth->written += sizeof(packet);
 }
 
-/* Whether it is the turn of this error, the so many times it might have been made */
-static bool synth_errs(const struct synth *synth, enum synth_error error, unsigned int times)
-{
-	return synth->config.error == error && !(times % synth->config.every);
-}
-
 /*
  * The head is that of an earlier area of the buffer, which another PMU may have left at
  * any byte. Move it to the place of a packet.
@@ -121,17 +115,21 @@ static bool synth_align(struct synth *synth, const struct synth_area *area)
 	return !gap || !perf_aux_output_skip(&synth->handle, gap);
 }
 
-/* Number of bytes that the transaction may write, whole packets and all in one chunk */
+/*
+ * Number of bytes after which the transaction ends: whole packets, in one chunk if the
+ * hardware cannot leave it, up to where the reader asked to be woken.
+ */
 static unsigned long synth_room(struct synth *synth, const struct synth_area *area)
 {
-	unsigned long room = synth->handle.size, in_chunk;
+	struct perf_output_handle *handle = &synth->handle;
+	unsigned long room = handle->size;
 
 	if (area->overwrite)
 		return ULONG_MAX;
-	in_chunk = area->chunk - (synth->handle.head & (area->chunk - 1));
 	if (synth->event->pmu->capabilities & PERF_PMU_CAP_AUX_NO_SG)
-		room = min(room, in_chunk);
-	return round_down(room, SYNTH_PACKET_SIZE);
+		room = min(room, area->chunk - (handle->head & (area->chunk - 1)));
+	room = round_down(room, SYNTH_PACKET_SIZE);
+	return min(room, round_up(handle->wakeup - handle->head, SYNTH_PACKET_SIZE));
 }
 
 /* Return: false if there is no area, or no room in it */
@@ -155,6 +153,7 @@ static bool synth_begin(struct synth *synth)
 static void synth_end(struct synth *synth)
 {
 	static const u64 flags[] = {
+		[SYNTH_NO_ERROR]	= 0,
 		[SYNTH_TRUNCATED]	= PERF_AUX_FLAG_TRUNCATED,
 		[SYNTH_PARTIAL]		= PERF_AUX_FLAG_PARTIAL,
 		[SYNTH_COLLISION]	= PERF_AUX_FLAG_COLLISION,
@@ -168,7 +167,7 @@ static void synth_end(struct synth *synth)
 		synth->handle.head += synth->written;
 		size = min_t(u64, area->size, area->number * SYNTH_PACKET_SIZE);
 	}
-	if (synth_errs(synth, synth->config.error, synth->begun))
+	if (!(synth->begun % synth->config.every))
 		perf_aux_output_flag(&synth->handle, flags[synth->config.error]);
 	/* AUX_HEAD: the packets, before the core moves aux_head. */
 	smp_wmb();
@@ -190,15 +189,6 @@ static bool synth_restart(struct synth *synth)
 	return false;
 }
 
-/* The reader asked to be woken here. */
-static bool synth_is_at_wakeup(struct synth *synth)
-{
-	struct synth_area *area = perf_get_aux(&synth->handle);
-
-	return !area->overwrite &&
-	       synth->written >= synth->handle.wakeup - synth->handle.head;
-}
-
 /*
  * Write a packet, unless the trace is paused. The state is BUSY.
  *
@@ -209,9 +199,7 @@ static bool synth_write(struct synth *synth, enum synth_kind kind)
 	if (READ_ONCE(synth->event->hw.aux_paused))
 		return true;
 	synth_put(synth, kind);
-	if (synth->written < synth->room && !synth_is_at_wakeup(synth))
-		return true;
-	return synth_restart(synth);
+	return synth->written < synth->room || synth_restart(synth);
 }
 
 /**
@@ -253,7 +241,7 @@ static enum hrtimer_restart synth_timer(struct hrtimer *timer)
 		irq_work_queue(&synth->irq_work);
 		break;
 	case SYNTH_NMI:
-		synth_nmi_send();
+		synth_nmi_send(synth);
 		break;
 	}
 	/* After the area has become full, nothing would write any more. */
@@ -261,6 +249,13 @@ static enum hrtimer_restart synth_timer(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(synth->config.period));
 	return HRTIMER_RESTART;
+}
+
+/* The terms of the event want this start to fail. */
+static bool synth_refuses(const struct synth *synth)
+{
+	return synth->config.error == SYNTH_NO_START &&
+	       !(synth->starts % synth->config.every);
 }
 
 static void synth_pmu_start(struct perf_event *event, int flags)
@@ -273,7 +268,8 @@ static void synth_pmu_start(struct perf_event *event, int flags)
 		return;
 
 	synth_set_state(synth, SYNTH_BUSY);
-	open = !synth_errs(synth, SYNTH_NO_START, ++synth->starts) && synth_begin(synth);
+	synth->starts++;
+	open = !synth_refuses(synth) && synth_begin(synth);
 	event->hw.state = open ? 0 : PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (open) {
 		perf_event_itrace_started(event);
@@ -282,7 +278,6 @@ static void synth_pmu_start(struct perf_event *event, int flags)
 	synth_set_state(synth, open ? SYNTH_READY : SYNTH_OFF);
 	if (!open)
 		return;
-	synth_nmi_start(synth);
 	hrtimer_start(&synth->timer, ns_to_ktime(synth->config.period),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -393,7 +388,7 @@ static void synth_pmu_destroy(struct perf_event *event)
 	kfree(synth);
 }
 
-/* The terms of a child were those of its parent, and so was the privilege. */
+/* A child has the terms of its parent, whose privilege was checked. */
 static int synth_check(const struct perf_event *event, struct synth_config *config)
 {
 	int ret;
@@ -413,17 +408,6 @@ static int synth_check(const struct perf_event *event, struct synth_config *conf
 	return config->from == SYNTH_NMI && !synth_has_nmi() ? -EOPNOTSUPP : 0;
 }
 
-/* Kinds of hardware differ in the memory that they can write. */
-static struct synth_pmu {
-	struct pmu	pmu;
-	const char	*name;
-	int		capabilities;
-} synth_pmus[SYNTH_PMUS] = {
-	{ .name = "aux_synth" },
-	{ .name = "aux_synth_large", .capabilities = PERF_PMU_CAP_AUX_PREFER_LARGE },
-	{ .name = "aux_synth_no_sg", .capabilities = PERF_PMU_CAP_AUX_NO_SG },
-};
-
 static int synth_pmu_init(struct perf_event *event)
 {
 	struct synth_config config;
@@ -440,7 +424,6 @@ static int synth_pmu_init(struct perf_event *event)
 	if (!synth)
 		return -ENOMEM;
 	synth->event = event;
-	synth->kind = container_of(event->pmu, struct synth_pmu, pmu) - synth_pmus;
 	synth->config = config;
 	hrtimer_setup(&synth->timer, synth_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
@@ -449,6 +432,17 @@ static int synth_pmu_init(struct perf_event *event)
 	event->destroy = synth_pmu_destroy;
 	return 0;
 }
+
+/* Kinds of hardware differ in the memory that they can write. */
+static struct {
+	struct pmu	pmu;
+	const char	*name;
+	int		capabilities;
+} synth_pmus[] = {
+	{ .name = "aux_synth" },
+	{ .name = "aux_synth_large", .capabilities = PERF_PMU_CAP_AUX_PREFER_LARGE },
+	{ .name = "aux_synth_no_sg", .capabilities = PERF_PMU_CAP_AUX_NO_SG },
+};
 
 static void synth_unregister(unsigned int nr_pmus)
 {

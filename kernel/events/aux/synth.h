@@ -8,8 +8,8 @@
  *                 pmu::start()
  *        OFF ----------------------> BUSY
  *         ^                          |  ^
- *         |  pmu::stop(), or the     |  |  synth_take(): a timer, an irq_work,
- *         |  area is full            |  |  an NMI, a sample or pmu::stop()
+ *         |  pmu::stop(), or no      |  |  synth_take(): a timer, an irq_work,
+ *         |  transaction begins      |  |  an NMI, a sample or pmu::stop()
  *         +--------------------------+  |
  *                                    |  |
  *                                    v  |
@@ -30,7 +30,7 @@
  *
  * SYNTH_STATE
  *   Orders synth::state and what it stands for, between a CPU and NMIs on the same
- *   CPU. barrier() is enough; cmpxchg() in synth_take() is more than that.
+ *   CPU. barrier() is enough; cmpxchg() in synth_take() is stronger than needed.
  */
 #ifndef _KERNEL_EVENTS_AUX_SYNTH_H
 #define _KERNEL_EVENTS_AUX_SYNTH_H
@@ -154,12 +154,11 @@ enum synth_state {
 /**
  * struct synth - an event of the synthetic PMU
  * @event: (S) the event
- * @kind: (S) index of its PMU
  * @config: (S) its terms
  * @state: (C) see enum synth_state
  * @handle: (B) the transaction
  * @written: (B) bytes written in the transaction
- * @room: (B) bytes that may be written in the transaction
+ * @room: (B) bytes after which the transaction ends
  * @starts: (C) number of times that the event started, or should have
  * @begun: (B) number of transactions that began
  * @timer: started and cancelled by the CPU that runs the event
@@ -171,7 +170,6 @@ enum synth_state {
  */
 struct synth {
 	struct perf_event		*event;
-	unsigned int			kind;
 	struct synth_config		config;
 	enum synth_state		state;
 	struct perf_output_handle	handle;
@@ -183,27 +181,22 @@ struct synth {
 	struct irq_work			irq_work;
 };
 
-/* Number of PMUs. Each may have an event that runs on a CPU. */
-#define SYNTH_PMUS	3
-
 void synth_write_more(struct synth *synth);
 
 #ifdef CONFIG_X86_LOCAL_APIC
 
 /* synth_nmi.c */
 bool synth_has_nmi(void);
-void synth_nmi_start(struct synth *synth);
+void synth_nmi_send(struct synth *synth);
 void synth_nmi_stop(struct synth *synth);
-void synth_nmi_send(void);
 int synth_nmi_init(void);
 void synth_nmi_exit(void);
 
 #else
 
 static inline bool synth_has_nmi(void) { return false; }
-static inline void synth_nmi_start(struct synth *synth) { }
+static inline void synth_nmi_send(struct synth *synth) { }
 static inline void synth_nmi_stop(struct synth *synth) { }
-static inline void synth_nmi_send(void) { }
 static inline int synth_nmi_init(void) { return 0; }
 static inline void synth_nmi_exit(void) { }
 

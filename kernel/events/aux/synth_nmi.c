@@ -10,16 +10,16 @@
 #include "synth.h"
 
 /**
- * struct synth_nmi - the NMIs of a CPU
- * @target: events that write in an NMI and run here, one of each PMU
- * @sent: an NMI was sent, and the handler has not seen it
- * @sending: it is being sent. An NMI that comes now may be another one, so the
- *	handler leaves @sent set.
+ * struct synth_nmi - the NMI of a CPU
+ * @writer: the event that sent the last NMI, and still runs; or NULL
+ * @sent: an NMI was sent, and may still come
+ * @sending: synth_nmi_send() is sending it. An NMI that comes now may be another one,
+ *	so the handler leaves @sent set.
  *
  * Owned by the CPU, with interrupts off or in an NMI.
  */
 struct synth_nmi {
-	struct synth	*target[SYNTH_PMUS];
+	struct synth	*writer;
 	bool		sent;
 	bool		sending;
 };
@@ -37,61 +37,52 @@ bool synth_has_nmi(void)
 }
 
 /**
- * synth_nmi_start - an event that writes in an NMI begins to run
- * @synth: the event; ignored if it writes elsewhere
+ * synth_nmi_send - send an NMI to this CPU, in which an event writes
+ * @synth: the event, which runs here
  *
- * Context: interrupts off, on the CPU of the event.
- */
-void synth_nmi_start(struct synth *synth)
-{
-	if (synth->config.from == SYNTH_NMI)
-		WRITE_ONCE(this_cpu_ptr(&synth_nmi)->target[synth->kind], synth);
-}
-
-/**
- * synth_nmi_stop - an event does not run any more
- * @synth: the event; ignored if it writes elsewhere
- *
- * Context: interrupts off, on the CPU of the event.
- */
-void synth_nmi_stop(struct synth *synth)
-{
-	if (synth->config.from == SYNTH_NMI)
-		WRITE_ONCE(this_cpu_ptr(&synth_nmi)->target[synth->kind], NULL);
-}
-
-/**
- * synth_nmi_send - send an NMI to this CPU
+ * If another event sends its NMI before this one comes, this event does not write.
  *
  * Context: interrupts off.
  */
-void synth_nmi_send(void)
+void synth_nmi_send(struct synth *synth)
 {
 	struct synth_nmi *nmi = this_cpu_ptr(&synth_nmi);
 
+	WRITE_ONCE(nmi->writer, synth);
 	WRITE_ONCE(nmi->sending, true);
 	WRITE_ONCE(nmi->sent, true);
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
 	WRITE_ONCE(nmi->sending, false);
 }
 
+/**
+ * synth_nmi_stop - an event does not run any more
+ * @synth: the event
+ *
+ * Its NMI has come, so an NMI that comes now is not claimed.
+ *
+ * Context: interrupts off, on the CPU of the event.
+ */
+void synth_nmi_stop(struct synth *synth)
+{
+	struct synth_nmi *nmi = this_cpu_ptr(&synth_nmi);
+
+	if (READ_ONCE(nmi->writer) != synth)
+		return;
+	/* In this order: the handler takes the writer of an NMI that was sent. */
+	WRITE_ONCE(nmi->sent, false);
+	WRITE_ONCE(nmi->writer, NULL);
+}
+
 static int synth_nmi_handler(unsigned int type, struct pt_regs *regs)
 {
 	struct synth_nmi *nmi = this_cpu_ptr(&synth_nmi);
-	struct synth *synth;
-	unsigned int i;
 
 	if (!READ_ONCE(nmi->sent))
 		return NMI_DONE;
 	if (!READ_ONCE(nmi->sending))
 		WRITE_ONCE(nmi->sent, false);
-
-	/* The event may have stopped since. */
-	for (i = 0; i < SYNTH_PMUS; i++) {
-		synth = READ_ONCE(nmi->target[i]);
-		if (synth)
-			synth_write_more(synth);
-	}
+	synth_write_more(READ_ONCE(nmi->writer));
 	return NMI_HANDLED;
 }
 
