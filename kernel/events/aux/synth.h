@@ -85,11 +85,11 @@ enum synth_context {
  * @cpu: CPU that has written the packet
  * @tid: task that ran there, in the initial PID namespace
  * @number: packets of this area before this one, whichever event wrote them
- * @position: perf_output_handle::head of the packet's first byte; 32 bits on
- *	machines with so many
+ * @position: perf_output_handle::head of the packet's first byte; only the lower 32
+ *	bits on 32-bit machines
  * @time: local_clock() in nanoseconds
  * @event: perf_event::id of the event, or of its parent
- * @area: differs between areas, so that memory of an earlier one is told apart
+ * @area: number of the area, so that a reader recognizes stale memory of an earlier one
  * @sum: synth_sum() of all words before
  */
 struct synth_packet {
