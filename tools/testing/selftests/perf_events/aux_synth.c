@@ -64,7 +64,7 @@ FIXTURE_SETUP(aux_synth)
 	self->event.fd = -1;
 	setenv("AUX_PMU", variant->pmu, 1);
 	if (aux_missing())
-		SKIP(return, "%s: it is of CONFIG_PERF_AUX_SYNTH", aux_missing());
+		SKIP(return, "%s", aux_missing());
 	self->size = AREA_PAGES * aux_page_size();
 	self->config = SYNTH_PERIOD(PERIOD) | SYNTH_PACKETS(PACKETS) | SYNTH_FROM(variant->from);
 
@@ -689,6 +689,10 @@ TEST_F_TIMEOUT(aux_synth, after_another_pmu, 60)
 		begin = (begin + SYNTH_PACKET - 1) / SYNTH_PACKET * SYNTH_PACKET;
 		head = aux_head(&trace);
 		EXPECT_GT(head, begin);
+		/* If the machine stood still, the first packets may be overwritten. */
+		reader.anywhere = head - begin > trace.area_len;
+		if (reader.anywhere)
+			begin = head - trace.area_len;
 		EXPECT_TRUE(synth_read(&reader, trace.area, trace.area_len, begin, head)) {
 			TH_LOG("packet %llu of %s is %s", reader.next,
 			       i ? "a read-only area" : "a full trace", reader.wrong);

@@ -64,11 +64,9 @@ const char *aux_missing(void)
 
 	if (aux_pmu_type() >= 0)
 		return NULL;
-	/* It may be a module that is not loaded yet. */
-	if (is_synth() && !system("modprobe -q perf_aux_synth 2>/dev/null") &&
-	    aux_pmu_type() >= 0)
-		return NULL;
-	snprintf(reason, sizeof(reason), "no PMU %s; AUX_PMU names another", aux_pmu_name());
+	snprintf(reason, sizeof(reason), "no PMU %s; %s", aux_pmu_name(),
+		 is_synth() ? "it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
+			      "AUX_PMU names another");
 	return reason;
 }
 
