@@ -391,19 +391,33 @@ static unsigned int fold(unsigned int x)
 /* So many times more bytes than Intel PT's are BTS's of the same work, at least. */
 #define BTS_BYTES	16
 
-void aux_work(unsigned int rounds)
+static unsigned int work_rounds(unsigned int x, unsigned int rounds)
 {
 	static unsigned int (*const steps[])(unsigned int) = { add, turn, fold, turn };
+
+	while (rounds--)
+		x = steps[x & 3](x + rounds);
+	return x;
+}
+
+static unsigned int work_seconds(unsigned int x, double seconds)
+{
+	double end = aux_seconds() + seconds;
+
+	while (aux_seconds() < end)
+		x = work_rounds(x, 10);
+	return x;
+}
+
+void aux_work(unsigned int rounds)
+{
 	static unsigned int sink;
-	double end = aux_seconds() + rounds * (SYNTH_ROUND / 1e9);
 	unsigned int x = __atomic_load_n(&sink, __ATOMIC_RELAXED);
-	bool by_time = is_synth();
 
 	if (is_bts())
 		rounds = (rounds + BTS_BYTES - 1) / BTS_BYTES;
 
-	while (by_time ? aux_seconds() < end : rounds)
-		x = steps[x & 3](x + rounds--);
+	x = is_synth() ? work_seconds(x, rounds * (SYNTH_ROUND / 1e9)) : work_rounds(x, rounds);
 	__atomic_store_n(&sink, x, __ATOMIC_RELAXED);
 }
 
