@@ -28,7 +28,7 @@ def parse(text):
 
 def needs(debug):
     """Those that the lab cannot do without: guests, tracing, the checkers."""
-    return _files(["base", "trace"] + (["debug"] if debug else []))
+    return _files(["base", "x86_64", "trace"] + (["debug"] if debug else []))
 
 
 def _files(names):
@@ -36,6 +36,11 @@ def _files(names):
     base = paths.base_name()
     return [file for name in names for part in (name, f"{name}-{base}")
             if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
+
+
+def of_other(machine):
+    """All that the series' kernel of another processor is made of, as arches.py names it."""
+    return _files(["base", machine, "other", "series-other"])
 
 
 def fragments(kernel, debug):
