@@ -98,8 +98,9 @@ def machine_acquire():
 class Apt:
     """A private state below the build directory; lines makes its sources.list."""
 
-    def __init__(self, codename, lines=source_lines, home="apt"):
+    def __init__(self, codename, lines=source_lines, home="apt", arch="amd64"):
         self.codename = codename
+        self.arch = arch
         self.lines = lines
         self.home = paths.in_build(home)
         self.log = paths.log_file(home)
@@ -114,7 +115,7 @@ class Apt:
                 f'Dir::Etc::preferencesparts "{home}/preferences.d";',
                 'Dir::Etc::preferences "/dev/null";',
                 # Otherwise apt drops root and cannot write in a private place.
-                'APT::Sandbox::User "root";', 'APT::Architectures "amd64";',
+                'APT::Sandbox::User "root";', f'APT::Architecture "{self.arch}";', f'APT::Architectures "{self.arch}";',
                 'Acquire::Languages "none";', 'Acquire::PDiffs "false";',
                 'Acquire::Retries "2";']
 

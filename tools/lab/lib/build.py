@@ -8,8 +8,10 @@ from contextlib import ExitStack, contextmanager
 
 import abi
 import apt
+import arches
 import assemble
 import cache
+import cross
 import guest
 import host
 import kernel
@@ -152,6 +154,19 @@ def perf_only():
     """What it takes to decode a recording of another machine."""
     prepare_tree()
     build_perf(paths.SERIES)
+
+
+def other_parts(arch):
+    """What it takes to boot the series on another processor than x86-64."""
+    prepare_tree()
+    codename = host.codename()
+    part("cross", f"Fetching a compiler for {arch.name}", cross.fetch, arch.kernel, codename)
+    part("cross", f"Fetching a shell for {arch.name}", arches.build_root, arch, codename)
+    plain = arch.plain()
+    part(f"kernel-{plain.label}", f"Building the kernel ({arch.name})", kernel.build_plain, plain)
+    part("qemu-other", f"Building QEMU for {arch.name}", arches.build_qemu)
+    with locked("guest"):
+        arches.build_init(arch)
 
 
 def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import abi
+import arches
 import bases
 import bench
 import build
@@ -64,6 +65,11 @@ def add_kernel_options(parser):
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
 
+def add_arch_option(parser):
+    parser.add_argument("--arch", default="", metavar="|".join(arches.ALL),
+                        help="another processor than x86-64, with the series' kernel")
+
+
 def add_machine_options(parser):
     add_kernel_options(parser)
     parser.add_argument("--cpu", type=cpumodels.named, default=cpumodels.DEFAULT, metavar="MODEL",
@@ -94,8 +100,34 @@ def add_machine_options(parser):
     parser.add_argument("--dry-run", action="store_true", help="print the command line only")
 
 
+def find_arch(options):
+    """The processor that is not x86-64, or None; what it does not have is refused."""
+    arch = arches.named(getattr(options, "arch", ""))
+    if not arch:
+        return None
+    if options.kernel != paths.SERIES and not paths.is_image(options.kernel) or options.debug:
+        raise LabError(f"there is one kernel for {arch.name}, the series with checkers",
+                       "leave --kernel and --debug away")
+    for name in ("pt", "gdb_socket", "icount"):
+        if getattr(options, name, ""):
+            raise LabError(f"--{name.partition('_')[0]} is for x86-64 only",
+                           f"leave it or --arch {arch.name} away")
+    return arch
+
+
+def find_other(arch, kernel):
+    """What is built for another processor."""
+    image = Path(kernel) if paths.is_image(kernel) else arch.vmlinux
+    for path in (image, arch.qemu, arch.root):
+        if not path.exists():
+            raise LabError(f"there is no {path}", f"run 'lab build --arch {arch.name}'")
+    return str(image.resolve())
+
+
 def find_kernel(options):
     """The kernel image to boot."""
+    if arch := find_arch(options):
+        return find_other(arch, options.kernel)
     if paths.is_image(options.kernel):
         if options.debug:
             raise LabError("--debug chooses between the lab's kernels",
@@ -117,6 +149,8 @@ def find_kernel(options):
 
 
 def find_qemu(options):
+    if (arch := find_arch(options)) and not options.qemu:
+        return str(arch.qemu)
     qemu = Path(options.qemu) if options.qemu else paths.qemu()
     if not os.access(qemu, os.X_OK) or not qemu.is_file():
         raise LabError(f"no QEMU at {qemu}", "run 'lab build'")
@@ -151,7 +185,7 @@ def make_machine(options, gdb=""):
     return machine_mod.Machine(
         kernel=find_kernel(options), cpu=options.cpu, cpus=options.cpus, memory=options.memory,
         shares=find_shares(options), pt=pt_of(options), icount=options.icount,
-        append=options.append, gdb=gdb, qemu=find_qemu(options))
+        append=options.append, gdb=gdb, qemu=find_qemu(options), arch=find_arch(options))
 
 
 def check_console(options):
@@ -164,10 +198,18 @@ def check_console(options):
 
 def make_run(options, command, tty=False, gdb=""):
     return runner.Run(
-        machine=make_machine(options, gdb), command=command, cwd=os.getcwd(),
+        machine=make_machine(options, gdb), command=command, cwd=working_directory(options),
         user=options.user, env=split_env(options.env), timeout=options.timeout,
         boot_limit=options.boot_timeout, allowed=options.allow_splat,
         verbose=options.verbose, tty=tty, console_copy=check_console(options))
+
+
+def working_directory(options):
+    """Where the command starts: here, if that is in a guest that does not have this root."""
+    here = Path.cwd()
+    if find_arch(options) and not any(here.is_relative_to(one) for one in find_shares(options)):
+        return "/"
+    return str(here)
 
 
 def strip_dashes(command):
@@ -183,7 +225,8 @@ def verb_run(options):
 
 
 def verb_shell(options):
-    run = make_run(options, [user_shell(options.user), "-l"], tty=True)
+    program = "/bin/sh" if find_arch(options) else user_shell(options.user)
+    run = make_run(options, [program, "-l"], tty=True)
     if options.dry_run:
         return runner.dry_run(run)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -210,6 +253,9 @@ def verb_gdb(options):
 def verb_build(options):
     if options.kernel not in build.KERNELS:
         raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
+    if arch := find_arch(options):
+        build.other_parts(arch)
+        return 0
     # perf is of the series, whichever kernel is built.
     build.check_kernel(paths.SERIES)
     perfs = dict.fromkeys((paths.SERIES, options.perf))
@@ -370,6 +416,7 @@ def add_build(verbs):
     one.add_argument("--perf", default=paths.SERIES, choices=build.KERNELS,
                      metavar="series|stock",
                      help="also the base's perf, to compare with that of the series")
+    add_arch_option(one)
     one.add_argument("--qemu-pristine", action="store_true",
                      help="also QEMU without the PT model, to measure against")
 
@@ -387,6 +434,8 @@ def add_guest_verbs(verbs):
                      "lab trace --cmd 'gzip -c /bin/ls'")
     for one in (run, shell, gdb, trace):
         add_machine_options(one)
+    add_arch_option(run)
+    add_arch_option(shell)
     run.add_argument("--gdb-socket", default="", help=argparse.SUPPRESS)
     add_trace_options(trace)
     for name, one in (("run", run), ("gdb", gdb)):

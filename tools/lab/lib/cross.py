@@ -18,6 +18,7 @@ from errors import LabError
 
 # {ARCH= of the kernel: what Debian calls the tools}
 TRIPLETS = {"arm64": "aarch64-linux-gnu", "arm": "arm-linux-gnueabi", "s390": "s390x-linux-gnu"}
+DEBIAN = {"arm64": "arm64", "arm": "armel", "s390": "s390x"}
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 
@@ -51,17 +52,24 @@ def compiler_of(depends, triplet):
     return match[1]
 
 
-def packages(private, triplet):
-    """What a kernel's objects need: the compiler proper, its driver, assembler, linker."""
+def packages(private, arch):
+    """What a kernel's objects need, and programs that are linked statically.
+
+    The compiler proper, its driver, assembler, linker; the libraries of C and of the compiler.
+    """
+    triplet, debian = TRIPLETS[arch], DEBIAN[arch]
     front = f"gcc-{triplet}"
     release = compiler_of(private.fields(front, private.newest(front)).get("Depends", ""), triplet)
-    return [front, f"gcc-{release}-{triplet}", f"cpp-{release}-{triplet}", f"binutils-{triplet}"]
+    return [front, f"gcc-{release}-{triplet}", f"cpp-{release}-{triplet}", f"binutils-{triplet}",
+            f"libgcc-{release}-dev-{debian}-cross", f"libc6-dev-{debian}-cross",
+            f"linux-libc-dev-{debian}-cross"]
 
 
 def fetch(step, arch, codename):
     """Have the compiler of an architecture; without the network if it is there."""
-    key = f"cross-{arch}"
-    if (stamp.is_current(key, codename) and stamp.read(f"packages-{arch}")
+    # Another release of this list of packages
+    key, want = f"cross-{arch}", f"{codename} 2"
+    if (stamp.is_current(key, want) and stamp.read(f"packages-{arch}")
             and root(arch).exists()):
         step.note = "up to date"
         return
@@ -72,10 +80,10 @@ def fetch(step, arch, codename):
     private.update(step.progress)
     with sources.Staging(root(arch)) as staging:
         found = [f"{package} {sources.unpack_package(private, package, '.*', staging, step)}"
-                 for package in packages(private, TRIPLETS[arch])]
+                 for package in packages(private, arch)]
     stamp.write(f"packages-{arch}", "\n".join(found))
     check(arch)
-    stamp.write(key, codename)
+    stamp.write(key, want)
 
 
 def check(arch):

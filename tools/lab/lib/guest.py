@@ -19,21 +19,25 @@ INIT_AT = 0x70000000
 GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def build_init():
-    """Static, as it runs before there is any file system with libraries."""
+def build_init(arch="", compiler="gcc", env=None):
+    """Static, as it runs before there is any file system with libraries.
+
+    For another processor than this machine's: its name, and its compiler.
+    """
     sources = sorted(paths.GUEST_DIR.glob("*.c"))
-    init = paths.to_write(paths.in_build("guest", "init"))
-    place = f"-Wl,-Ttext-segment={INIT_AT:#x}"
-    want = stamp.of_text(place, stamp.of_files([*sources, *paths.GUEST_DIR.glob("*.h")]))
-    if stamp.is_current("guest", want) and init.exists():
+    key = f"guest-{arch}" if arch else "guest"
+    init = paths.to_write(paths.in_build("guest", f"init-{arch}" if arch else "init"))
+    place = [] if arch else [f"-Wl,-Ttext-segment={INIT_AT:#x}"]
+    want = stamp.of_text(*place, stamp.of_files([*sources, *paths.GUEST_DIR.glob("*.h")]))
+    if stamp.is_current(key, want) and init.exists():
         return init
     # Under a name of its own first: other runs may be reading the old one.
     fresh = init.with_name(f"init.{os.getpid()}")
-    proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", "-s", "-D_GNU_SOURCE", place,
-              "-o", fresh, *sources], paths.log_file("guest"),
+    proc.run([compiler, "-Wall", "-Wextra", "-O2", "-static", "-s", "-D_GNU_SOURCE", *place,
+              "-o", fresh, *sources], paths.log_file(key), env=env,
              failed="cannot build the guest's init")
     os.replace(fresh, init)
-    stamp.write("guest", want)
+    stamp.write(key, want)
     return init
 
 

@@ -3,12 +3,14 @@
 
 QEMU's ordinary PC needs half a minute under TCG before the kernel runs; the
 microvm needs none of it, as it has no PCI, no ACPI and no real firmware.
+Other processors than x86-64 have the machines that arches.py says.
 """
 
 import re
 import subprocess
 from dataclasses import dataclass, field
 
+import arches
 import cpumodels
 import paths
 import ptcaps
@@ -26,6 +28,8 @@ KERNEL_ARGS = ("console=ttyS0 earlyprintk=ttyS0 panic=-1 reboot=t nokaslr tsc=re
 # Page table isolation costs time, and there is no BTS with it: --append "mitigations=auto pti=on"
 # turns it on. It takes the place of this, as newer kernels take nothing back of what "off" did.
 NO_MITIGATIONS = "mitigations=off"
+# Of machines of other processors
+OTHER_KERNEL_ARGS = "console={} panic=-1 nosoftlockup"
 MAX_SHARES = 6
 MAX_CPUS = 8
 
@@ -35,7 +39,7 @@ class Machine:
     """What kind of guest to start; filled in from the command line.
 
     gdb is the socket where the guest, stopped before its first instruction,
-    waits for a debugger; empty without one.
+    waits for a debugger; empty without one. arch is None for x86-64.
     """
 
     kernel: str
@@ -48,6 +52,7 @@ class Machine:
     append: str = ""
     gdb: str = ""
     qemu: str = ""
+    arch: arches.Arch = None
 
 
 def parse_memory(text):
@@ -77,12 +82,12 @@ def _cpu(machine):
     return ",".join([*model, *properties])
 
 
-def _share_args(index, directory):
+def _share_args(index, directory, bus):
     if index >= MAX_SHARES:
         raise LabError("too many shared directories", f"at most {MAX_SHARES}")
     return ["-fsdev", f"local,id=share{index},path={_escape(directory)},"
                       "security_model=none,multidevs=remap",
-            "-device", f"virtio-9p-device,fsdev=share{index},mount_tag=lab.share{index}"]
+            "-device", f"virtio-9p-{bus},fsdev=share{index},mount_tag=lab.share{index}"]
 
 
 def _escape(path):
@@ -90,8 +95,8 @@ def _escape(path):
     return str(path).replace(",", ",,")
 
 
-def _port_args(fds, tty):
-    args = ["-device", "virtio-serial-device,max_ports=8"]
+def _port_args(fds, tty, bus):
+    args = ["-device", f"virtio-serial-{bus},max_ports=8"]
     for name, fd in fds.items():
         device = "virtconsole" if name == "tty" else "virtserialport"
         args += ["-chardev", f"socket,id={name},fd={fd}",
@@ -99,27 +104,31 @@ def _port_args(fds, tty):
     return args
 
 
-def kernel_args(append):
+def kernel_args(append, arch=None):
     """The kernel's arguments, those of the caller last."""
     given = any(word.startswith("mitigations=") for word in append.split())
-    return " ".join([KERNEL_ARGS, *([] if given else [NO_MITIGATIONS]), append]).strip()
+    usual = OTHER_KERNEL_ARGS.format(arch.console) if arch else KERNEL_ARGS
+    return " ".join([usual, *([] if given else [NO_MITIGATIONS]), append]).strip()
 
 
 def command_line(machine, initrd, console, fds):
     """The whole command; fds maps the names of ports to socket descriptors."""
-    args = [machine.qemu, "-L", str(paths.firmware()),
-            "-M", MACHINE, "-accel", "tcg", "-cpu", _cpu(machine),
+    arch = machine.arch
+    bus, root = (arch.bus, arch.root) if arch else ("device", "/")
+    kind = arch.machine if arch else ("-M", MACHINE, "-cpu", _cpu(machine))
+    args = [machine.qemu, "-L", str(paths.firmware()), *kind, "-accel", "tcg",
             "-smp", str(machine.cpus), "-m", machine.memory,
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", machine.kernel, "-initrd", initrd,
-            "-append", kernel_args(machine.append),
+            "-append", kernel_args(machine.append, arch),
             "-chardev", f"file,id=console,path={_escape(console)}",
             "-serial", "chardev:console",
-            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
-            "-device", "virtio-9p-device,fsdev=root,mount_tag=lab.root"]
+            "-fsdev", f"local,id=root,path={_escape(root)},security_model=none,readonly=on,"
+                      "multidevs=remap",
+            "-device", f"virtio-9p-{bus},fsdev=root,mount_tag=lab.root"]
     for index, directory in enumerate(machine.shares):
-        args += _share_args(index, directory)
-    args += _port_args(fds, "tty" in fds)
+        args += _share_args(index, directory, bus)
+    args += _port_args(fds, "tty" in fds, bus)
     if machine.icount:
         args += ["-icount", "shift=0,sleep=off"]
     if machine.gdb:

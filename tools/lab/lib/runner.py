@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import arches
 import guest
 import machine as machine_mod
 import relay
@@ -110,8 +111,12 @@ class Guest:
         user = guest.find_user(run.user)
         items = guest.spec_items(run.command, run.cwd, user, run.machine.shares,
                                  guest.environment(user, run.env), winsize)
-        self.initrd = guest.initramfs(Path(directory) / "initrd", guest.build_init(), items)
+        self.initrd = guest.initramfs(Path(directory) / "initrd", self._init(), items)
         self.ports = relay.Ports(("ctl", "tty") if run.tty else ("ctl", "in", "out", "err"))
+
+    def _init(self):
+        arch = self.run.machine.arch
+        return arches.build_init(arch) if arch else guest.build_init()
 
     def command_line(self):
         return machine_mod.command_line(self.run.machine, self.initrd, self.console,

@@ -24,7 +24,7 @@ FIRMWARE_VERSIONS = {"qemu-system-data": QEMU_VERSION}
 FIRMWARE_FILES = {
     "qemu-system-data": ("usr/share/qemu", ("qboot.rom", "linuxboot_dma.bin", "pvh.bin",
                                             "kvmvapic.bin", "linuxboot.bin",
-                                            "multiboot_dma.bin")),
+                                            "multiboot_dma.bin", "s390-ccw.img")),
     "seabios": ("usr/share/seabios", ("bios-microvm.bin", "bios-256k.bin")),
 }
 

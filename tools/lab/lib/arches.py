@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The processors other than x86-64 on which the lab boots the series.
+
+On each of them the synthetic AUX PMUs run, and whatever AUX PMU its machine has. There is one kernel
+for each, with checkers and the tests within the kernel. Its root is a directory with a shell and what
+is built statically; programs of this machine cannot run there.
+"""
+
+import os
+from dataclasses import dataclass
+
+import apt
+import cache
+import cross
+import guest
+import kconfig
+import kernel
+import paths
+import proc
+import qemu
+import sources
+import stamp
+from errors import LabError
+
+TREE = paths.SERIES
+# Of the emulators, which are built as one.
+EMULATORS = ("aarch64", "s390x")
+# Programs of the guest's shell; busybox has them all in one.
+APPLETS = """
+    [ cat chmod chown cp cut date dd dmesg echo env expr false find grep head id kill ln ls mkdir mount
+    mv nproc printf ps pwd rm rmdir sed seq sh sleep sort stat sync tail taskset test timeout touch tr
+    true umount uname uniq wc which whoami xargs
+""".split()
+ROOT_DIRS = ("bin", "dev", "etc", "proc", "run", "sys", "tmp", "root")
+PASSWD = "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
+
+
+@dataclass(frozen=True)
+class Arch:
+    """What differs between processors."""
+
+    name: str
+    # ARCH= of the kernel, and of cross.py
+    kernel: str
+    # what of the kernel is booted
+    image: str
+    emulator: str
+    machine: tuple
+    console: str
+    # the devices are virtio-9p-BUS and so on
+    bus: str = "device"
+    # LAB_QEMU and --qemu name an emulator of x86-64 only
+    what: str = ""
+
+    @property
+    def qemu(self):
+        return paths.in_build("qemu-other", f"qemu-system-{self.emulator}")
+
+    @property
+    def root(self):
+        """What the guest has as its root."""
+        return paths.in_build("root", cross.TRIPLETS[self.kernel])
+
+    def plain(self):
+        """Its kernel."""
+        symbols = kconfig.merge(kconfig.of_other(self.name))
+        return kernel.Plain(TREE, "allnoconfig", symbols, ("vmlinux", self.image.rpartition("/")[2]),
+                            f"on-{self.name}", tuple(cross.make_words(self.kernel)),
+                            cross.environment(self.kernel))
+
+    @property
+    def vmlinux(self):
+        """Where its kernel is, in the form that is booted."""
+        return paths.kernel_dir(f"{TREE}-on-{self.name}") / self.image
+
+
+VIRT = ("-M", "virt,gic-version=3")
+ARM64 = {"kernel": "arm64", "image": "arch/arm64/boot/Image", "emulator": "aarch64",
+         "machine": (*VIRT, "-cpu", "max,pauth-impdef=on"), "console": "ttyAMA0"}
+ALL = {arch.name: arch for arch in (
+    Arch("arm64", what="64 bits", **ARM64),
+    Arch("arm64-64k", what="64 bits, pages of 64 KiB", **ARM64),
+    Arch("arm", "arm", "arch/arm/boot/zImage", "aarch64",
+         ("-M", "virt", "-cpu", "cortex-a15"),
+         "ttyAMA0", what="32 bits"),
+    Arch("s390x", "s390", "arch/s390/boot/bzImage", "s390x",
+         ("-M", "s390-ccw-virtio", "-cpu", "max"), "ttysclp0", "ccw", "64 bits, big endian"),
+)}
+
+
+def named(name):
+    """The processor of this name; None for the lab's own."""
+    if name and name not in ALL:
+        raise LabError(f"no machine of the architecture '{name}'", f"use {', '.join(ALL)}")
+    return ALL.get(name)
+
+
+def qemu_options():
+    """configure's arguments for the emulators, with the lab's devices."""
+    options = [option for option in qemu.options(qemu.tree(), paths.in_build("qemu-other"))
+               if not option.startswith(("--target-list=", "--with-devices-"))]
+    targets = ",".join(f"{name}-softmmu" for name in EMULATORS)
+    return [*options, f"--target-list={targets}",
+            *(f"--with-devices-{name}=lab" for name in EMULATORS)]
+
+
+def build_qemu(step):
+    """Both emulators, of the same source as that of x86-64; ninja decides what has to be done."""
+    qemu.assemble()
+    place, options = paths.in_build("qemu-other"), qemu_options()
+    want = stamp.of_text(qemu.inputs_hash(), *options)
+    if stamp.is_current("qemu-other", want) and all(arch.qemu.exists() for arch in ALL.values()):
+        step.note = "up to date"
+        return
+    stamp.clear("qemu-other")
+    place.mkdir(parents=True, exist_ok=True)
+    log = paths.log_file("qemu-other")
+    env = {"PYTHONPATH": str(sources.meson()), **cache.of_any_clone(*options)}
+    if not (place / "build.ninja").exists():
+        proc.run([qemu.tree() / "configure", "--python=/usr/bin/python3", *options], log, cwd=place,
+                 env=env, on_line=lambda line: step.progress(f"configuring: {line}"),
+                 failed="cannot configure QEMU")
+
+    def progress(line):
+        if match := qemu.PROGRESS.match(line):
+            step.count(int(match[1]), int(match[2]), line[match.end():].strip())
+    names = [f"qemu-system-{name}" for name in EMULATORS]
+    proc.run(["ninja", f"-j{proc.jobs()}", *names], log, cwd=place, env=env, on_line=progress,
+             failed="cannot build QEMU")
+    for name in names:
+        qemu.check_binary(place / name)
+    stamp.write("qemu-other", want)
+
+
+def build_root(step, arch, codename):
+    """The guest's root: Debian's busybox for its processor, and links to it."""
+    debian, key = cross.DEBIAN[arch.kernel], f"root-{arch.kernel}"
+    want = stamp.of_text(codename, PASSWD, *APPLETS, *ROOT_DIRS)
+    if stamp.is_current(key, want) and arch.root.exists():
+        step.note = "up to date"
+        return
+    stamp.clear(key)
+    private = apt.Apt(codename, apt.own_lines, f"apt-{debian}", debian)
+    private.prepare()
+    step.progress("reading the mirror's indices")
+    private.update(step.progress)
+    with sources.Staging(arch.root) as staging:
+        for name in ROOT_DIRS:
+            (staging / name).mkdir(exist_ok=True)
+        step.note = f"busybox {sources.unpack_package(private, 'busybox-static', '.*', staging, step)}"
+        for name in APPLETS:
+            os.symlink("busybox", staging / "bin" / name)
+        (staging / "etc/passwd").write_text(PASSWD)
+    stamp.write(key, want)
+
+
+def build_init(arch):
+    """The lab's init for its processor."""
+    return guest.build_init(arch.name, f"{cross.prefix(arch.kernel)}gcc",
+                            cross.environment(arch.kernel))

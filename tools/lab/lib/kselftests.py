@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kselftests of AUX areas: they are built, and what they say is relayed."""
+
+import subprocess
+
+import paths
+import tap as reader
+from points import bail_out
+
+MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
+
+
+def source():
+    """tools/testing/selftests of the kernel's source, for its harness."""
+    for tree in sorted(paths.in_build("src").glob("linux-*")):
+        if (tree / "tools/testing/selftests/kselftest_harness.h").exists():
+            return tree / "tools/testing/selftests"
+    return bail_out("there is no kernel source: 'lab build' unpacks it")
+
+
+def build(directory, what, *words, env=None):
+    """Make all tests, or what WORDS say, in a directory; their names."""
+    directory.mkdir(exist_ok=True)
+    done = subprocess.run(["make", "-s", "-C", MAKEFILE, f"O={directory}", f"KSELFTEST={source()}",
+                           *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
+    if done.returncode:
+        for line in done.stdout.splitlines()[-15:]:
+            print(f"# {line}")
+        bail_out(f"the kselftests do not build {what}")
+    return sorted(file.name for file in directory.glob("aux_*") if not file.suffix)
+
+
+def script(calls):
+    """Run programs in a shell: {name: its arguments}; each leaves NAME.tap."""
+    return "\n".join(f"./{name} {more} >{name}.tap 2>&1; echo status $? >>{name}.tap"
+                     for name, more in calls.items())
+
+
+def notes(lines, name):
+    """What the harness says between a test's begin and its end."""
+    begin = next((i for i, line in enumerate(lines) if " RUN  " in line and f" {name} " in line),
+                 len(lines))
+    end = next((i for i in range(begin + 1, len(lines)) if lines[i].endswith(f" {name}")),
+               len(lines))
+    return [line.lstrip("# ") for line in lines[begin + 1:end]]
+
+
+def relay(points, name, directory, prefix):
+    """The results of one program; the lines between them explain the next."""
+    output = directory / f"{name}.tap"
+    text = output.read_text(errors="replace") if output.exists() else ""
+    lines = text.splitlines()
+    report = reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
+    for test in report.tests:
+        if test.skip:
+            points.skip(prefix + test.name, test.skip)
+            continue
+        points.result(test.passed, prefix + test.name, *notes(lines, test.name))
+    status = 1 if any(not test.passed for test in report.tests) else 0
+    points.result(report.tests and not report.problems and f"status {status}" in lines,
+                  f"{prefix}{name} reaches its end", *report.problems, *lines[-5:])
