@@ -195,6 +195,17 @@ static __u64 count_of(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
+/*
+ * Since Linux 6.2 an event of software in a group that hardware leads begins to
+ * count some time after it was opened, up to half a second here.
+ */
+static bool counts(int fd)
+{
+	for (unsigned int i = 0; i < 100 && !count_of(fd); i++)
+		aux_work(ROUNDS);
+	return count_of(fd);
+}
+
 /* They have nothing left to refer to: each of them is in error, the others go on. */
 TEST(siblings_of_a_closed_leader_end)
 {
@@ -216,9 +227,8 @@ TEST(siblings_of_a_closed_leader_end)
 		fd[i] = aux_open_in_group(&attr, 0, -1, leader.fd);
 		ASSERT_GE(fd[i], 0);
 	}
-	aux_work(ROUNDS);
 	for (unsigned int i = 0; i <= SIBLINGS; i++)
-		EXPECT_GT(count_of(fd[i]), 0);
+		EXPECT_TRUE(counts(fd[i]));
 
 	aux_close(&leader);
 	for (unsigned int i = 0; i < SIBLINGS; i++)

@@ -68,16 +68,28 @@ static void set_data_tail(struct aux_event *event, __u64 tail)
 	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
+/* Write records until there is no room for any, as long as that takes with this page size. */
+static void fill_with_records(struct aux_event *event)
+{
+	__u64 head = data_head(event);
+
+	for (unsigned int still = 0; still < MORE;) {
+		aux_set_tail(event, aux_head(event));
+		trace(event);
+		still = data_head(event) == head ? still + 1 : 0;
+		head = data_head(event);
+	}
+}
+
 /* No record gets through any more. */
 static void block_records(struct aux_event *event, bool paused)
 {
-	if (paused) {
-		trace(event);
-		pause_output(event, 1);
+	if (!paused) {
+		fill_with_records(event);
 		return;
 	}
-	for (unsigned int i = 0; i < ENOUGH; i++)
-		trace(event);
+	trace(event);
+	pause_output(event, 1);
 }
 
 /* The next record finds room; what was written before is read. */
@@ -205,14 +217,10 @@ TEST_F_TIMEOUT(aux_lost, flags_are_not_lost, 60)
 	__u64 head;
 
 	ASSERT_EQ(aux_map_area(e, SMALL_AREA, PROT_READ | PROT_WRITE), 0);
-	if (variant->paused) {
+	if (variant->paused)
 		pause_output(e, 1);
-	} else {
-		for (unsigned int i = 0; i < ENOUGH; i++) {
-			aux_set_tail(e, aux_head(e));
-			trace(e);
-		}
-	}
+	else
+		fill_with_records(e);
 	aux_set_tail(e, aux_head(e));
 	aux_enable(e);
 	head = aux_fill(e);

@@ -81,6 +81,11 @@ bool aux_skips(void)
 	return is_bts();
 }
 
+bool aux_tells_of_kernel(void)
+{
+	return is_bts();
+}
+
 /*
  * Its config: a packet each 50 microseconds. While an emulated machine stands still for
  * some milliseconds, time passes: that must not fill an area that is meant to have room.
@@ -103,20 +108,12 @@ const char *aux_missing_users(void)
 
 const char *aux_missing_links(void)
 {
-	struct perf_event_attr attr;
-	int fd;
-
 	if (is_bts())
 		return "intel_bts is not paused, and not in samples";
-	aux_sampler_attr(&attr, 1000000);
-	fd = aux_open(&attr, 0, -1);
-	if (fd < 0 && (errno == ENOENT || errno == EOPNOTSUPP))
-		return "no counter of instructions, whose overflow acts on the trace";
-	close(fd);
 	return aux_missing();
 }
 
-/* intel_pt: PSB; aux_synth: the first word of each packet */
+/* intel_pt: PSB; intel_bts: addresses; aux_synth: the first word of each packet */
 bool aux_has_trace(const void *data, size_t size)
 {
 	static const unsigned char psb[16] = {
@@ -125,6 +122,13 @@ bool aux_has_trace(const void *data, size_t size)
 	};
 	static const __u32 magic = 0x53585541;
 
+	if (is_bts()) {
+		for (size_t i = 0; i < size; i++) {
+			if (((const char *)data)[i])
+				return true;
+		}
+		return false;
+	}
 	return is_synth() ? memmem(data, size, &magic, sizeof(magic)) :
 			    memmem(data, size, psb, sizeof(psb));
 }
@@ -143,13 +147,25 @@ void aux_attr(struct perf_event_attr *attr)
 
 void aux_sampler_attr(struct perf_event_attr *attr, __u64 period)
 {
+	static enum { UNKNOWN, INSTRUCTIONS, NANOSECONDS } unit;
+	int fd;
+
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_HARDWARE;
 	attr->config = PERF_COUNT_HW_INSTRUCTIONS;
-	attr->sample_period = period;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
+	if (unit == UNKNOWN) {
+		fd = aux_open(attr, 0, -1);
+		unit = fd < 0 ? NANOSECONDS : INSTRUCTIONS;
+		close(fd);
+	}
+	if (unit == NANOSECONDS) {
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+	}
+	attr->sample_period = period;
 }
 
 void aux_set_action(struct perf_event_attr *attr, __u32 action)

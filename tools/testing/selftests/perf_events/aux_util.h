@@ -62,13 +62,21 @@ void aux_attr(struct perf_event_attr *attr);
 int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 
-/* An event that overflows each so many instructions of user space. */
+/*
+ * An event that overflows each so many instructions of user space; or so many
+ * nanoseconds of it, where no counter counts instructions.
+ */
 void aux_sampler_attr(struct perf_event_attr *attr, __u64 period);
 
-/* perf_event_attr::aux_action, which older headers do not have */
-#define AUX_START_PAUSED	0x1
-#define AUX_PAUSE		0x2
-#define AUX_RESUME		0x4
+/*
+ * perf_event_attr::aux_action, which older headers do not have: the first three
+ * bit fields of a word, wherever the compiler for this machine begins.
+ */
+#define AUX_ACTION(n)		(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1U << (n) : \
+									     1U << (31 - (n)))
+#define AUX_START_PAUSED	AUX_ACTION(0)
+#define AUX_PAUSE		AUX_ACTION(1)
+#define AUX_RESUME		AUX_ACTION(2)
 void aux_set_action(struct perf_event_attr *attr, __u32 action);
 
 /* These return 0 or -errno. */
@@ -122,6 +130,9 @@ double aux_seconds(void);
 
 /* The driver skips the end of an area, and wakes the reader for that, too. */
 bool aux_skips(void);
+
+/* Who traces a task's user space learns addresses of the kernel, and needs the right to. */
+bool aux_tells_of_kernel(void);
 
 /* How much is traced depends on the time that passes, not on what is executed meanwhile. */
 bool aux_by_time(void);
