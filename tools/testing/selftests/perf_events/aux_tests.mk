@@ -3,7 +3,7 @@
 
 AUX_TESTS := aux_mmap aux_full aux_wakeup aux_overwrite aux_lost aux_set_output \
 	     aux_mlock aux_mlock_uring aux_memcg aux_big aux_records aux_group aux_sample aux_pause \
-	     aux_synth
+	     aux_synth aux_rights aux_user_page aux_life aux_cpus aux_mappers
 
 TEST_GEN_PROGS += $(AUX_TESTS)
 

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The trace of a task that forks, executes another program, and ends. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define DATA_PAGES	64
+#define AREA		(4UL << 20)
+#define ROUNDS		20000
+#define CHILDREN	6
+#define NOBODY		65534
+#define MARK		"AUX_LIFE_EXECUTED"
+
+/*
+ * What the tests execute is this program with MARK: ends of pipes to say that
+ * it was executed, and to be told to go on.
+ */
+__attribute__((constructor)) static void executed(void)
+{
+	const char *mark = getenv(MARK);
+	int say, told;
+	char byte;
+
+	if (!mark || sscanf(mark, "%d %d", &say, &told) != 2)
+		return;
+	if (write(say, "x", 1) != 1 || read(told, &byte, 1) != 1)
+		_exit(2);
+	aux_work(ROUNDS);
+	_exit(0);
+}
+
+FIXTURE(aux_life)
+{
+	struct aux_event event;
+	struct aux_log log;
+	/* the child says on the first that it is so far, and goes on when told by the second */
+	int says[2], told[2];
+	pid_t child;
+};
+
+FIXTURE_SETUP(aux_life)
+{
+	self->event.fd = -1;
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	ASSERT_EQ(pipe(self->says), 0);
+	ASSERT_EQ(pipe(self->told), 0);
+}
+
+FIXTURE_TEARDOWN(aux_life)
+{
+	aux_end_worker(self->child);
+	aux_close(&self->event);
+}
+
+static bool hear(const int says[2])
+{
+	struct pollfd fd = { .fd = says[0], .events = POLLIN };
+	char byte;
+
+	return poll(&fd, 1, 20000) == 1 && read(says[0], &byte, 1) == 1;
+}
+
+static bool tell(const int told[2])
+{
+	return write(told[1], "", 1) == 1;
+}
+
+/* A child that works once it is told to, then executes PATH, then works again. */
+static pid_t start_child(const char *path, const int says[2], const int told[2], uid_t uid)
+{
+	char mark[64], byte;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	/* If the test ends early, there is nobody to tell it anything, and it ends. */
+	close(told[1]);
+	if (uid && (setgroups(0, NULL) || setresuid(uid, uid, uid)))
+		_exit(3);
+	if (write(says[1], "x", 1) != 1 || read(told[0], &byte, 1) != 1)
+		_exit(4);
+	aux_work(ROUNDS);
+	if (path) {
+		snprintf(mark, sizeof(mark), "%d %d", says[1], told[0]);
+		setenv(MARK, mark, 1);
+		execl(path, path, NULL);
+		_exit(5);
+	}
+	_exit(0);
+}
+
+static int trace_child(struct aux_event *event, pid_t pid, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+
+	return aux_open_mapped(event, &copy, pid, -1, DATA_PAGES) ?:
+	       aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
+}
+
+/* Nobody waits for more than there will be: the event says that its task has gone. */
+static bool has_ended(struct aux_event *event)
+{
+	struct pollfd fd = { .fd = event->fd, .events = POLLIN };
+
+	for (unsigned int i = 0; i < 100; i++) {
+		if (poll(&fd, 1, 100) == 1 && fd.revents & POLLHUP)
+			return true;
+	}
+	return false;
+}
+
+TEST_F_TIMEOUT(aux_life, exit_ends_the_trace, 60)
+{
+	struct perf_event_attr attr;
+	__u64 head;
+
+	self->child = start_child(NULL, self->says, self->told, 0);
+	ASSERT_TRUE(hear(self->says));
+	aux_attr(&attr);
+	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	EXPECT_TRUE(has_ended(&self->event));
+	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
+	self->child = 0;
+
+	/* All of it can be read now, and stays. */
+	head = aux_head(&self->event);
+	EXPECT_GT(head, 0);
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.end, head);
+	EXPECT_EQ(self->log.holes, 0);
+	aux_enable(&self->event);
+	EXPECT_EQ(aux_head(&self->event), head);
+}
+
+TEST_F_TIMEOUT(aux_life, exec_keeps_the_trace, 60)
+{
+	struct perf_event_attr attr;
+	__u64 before;
+
+	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
+	ASSERT_TRUE(hear(self->says));
+	aux_attr(&attr);
+	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(hear(self->says));
+	before = aux_head(&self->event);
+	ASSERT_TRUE(tell(self->told));
+	EXPECT_TRUE(has_ended(&self->event));
+
+	EXPECT_GT(aux_head(&self->event), before);
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.end, aux_head(&self->event));
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.itrace, 1);
+}
+
+/* What the child did before is not in it. */
+TEST_F_TIMEOUT(aux_life, enable_on_exec, 60)
+{
+	struct perf_event_attr attr;
+
+	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
+	ASSERT_TRUE(hear(self->says));
+	aux_attr(&attr);
+	attr.enable_on_exec = 1;
+	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	EXPECT_EQ(aux_time_enabled(&self->event), 0);
+	EXPECT_EQ(aux_head(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(hear(self->says));
+	EXPECT_GT(aux_time_enabled(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	EXPECT_TRUE(has_ended(&self->event));
+	aux_drain(&self->event, &self->log);
+	EXPECT_GT(self->log.end, 0);
+	EXPECT_EQ(self->log.holes, 0);
+	EXPECT_EQ(self->log.itrace, 1);
+}
+
+/* What the child does afterwards is not in it. */
+TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
+{
+	struct perf_event_attr attr;
+	__u64 before;
+
+	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
+	ASSERT_TRUE(hear(self->says));
+	aux_attr(&attr);
+	attr.remove_on_exec = 1;
+	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(hear(self->says));
+	EXPECT_TRUE(has_ended(&self->event));
+	before = aux_head(&self->event);
+	EXPECT_GT(before, 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
+	self->child = 0;
+	EXPECT_EQ(aux_head(&self->event), before);
+	aux_drain(&self->event, &self->log);
+	EXPECT_EQ(self->log.end, before);
+}
+
+/* This program, for all to execute and nobody to read. */
+static int copy_of_us(const char *path)
+{
+	int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_WRONLY | O_CREAT, 0700);
+	struct stat about;
+	int ret = -1;
+
+	if (from >= 0 && to >= 0 && !fstat(from, &about))
+		ret = sendfile(to, from, NULL, about.st_size) == about.st_size ? 0 : -1;
+	ret = ret ?: fchmod(to, 0111);
+	close(from);
+	close(to);
+	return ret;
+}
+
+/* A trace of a program would tell what is in it to a user who may execute it, not read it. */
+TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
+{
+	char path[] = "/tmp/aux_life.XXXXXX/copy", *slash = path + sizeof("/tmp/aux_life.XXXXXX") - 1;
+	struct perf_event_attr attr;
+	__u64 before;
+
+	if (geteuid())
+		SKIP(return, "needs root, to have a program that a user cannot read");
+	*slash = '\0';
+	ASSERT_NE(mkdtemp(path), NULL);
+	ASSERT_EQ(chmod(path, 0755), 0);
+	*slash = '/';
+	ASSERT_EQ(copy_of_us(path), 0);
+	self->child = start_child(path, self->says, self->told, NOBODY);
+	ASSERT_TRUE(hear(self->says));
+	aux_attr(&attr);
+	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(hear(self->says));
+	unlink(path);
+	*slash = '\0';
+	rmdir(path);
+	before = aux_head(&self->event);
+	EXPECT_GT(before, 0);
+	ASSERT_TRUE(tell(self->told));
+	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
+	self->child = 0;
+	EXPECT_EQ(aux_head(&self->event), before);
+	EXPECT_TRUE(has_ended(&self->event));
+}
+
+/* Whether a child that touches an address is killed by that. */
+static bool is_fatal_to_touch(const char *at)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL);
+		aux_peek(at);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGSEGV;
+}
+
+/* A child does not have the mappings of its parent, and takes nothing away by its end. */
+TEST_F_TIMEOUT(aux_life, fork_does_not_copy_mappings, 60)
+{
+	struct perf_event_attr attr;
+	__u64 head;
+
+	aux_attr(&attr);
+	ASSERT_EQ(trace_child(&self->event, 0, &attr), 0);
+	aux_enable(&self->event);
+	EXPECT_TRUE(is_fatal_to_touch(self->event.area));
+	EXPECT_TRUE(is_fatal_to_touch((char *)self->event.page));
+	head = aux_head(&self->event);
+	aux_work(ROUNDS);
+	aux_disable(&self->event);
+	EXPECT_GT(aux_head(&self->event), head);
+}
+
+/* Which of the processes have written trace. */
+struct writers {
+	unsigned int seen, others;
+	pid_t pid[CHILDREN + 1];
+};
+
+static void note_writer(struct writers *writers, __u32 pid)
+{
+	for (unsigned int i = 0; i <= CHILDREN; i++) {
+		if ((__u32)writers->pid[i] == pid) {
+			writers->seen |= 1U << i;
+			return;
+		}
+	}
+	writers->others++;
+}
+
+/* Parent and children share an area of a CPU; the records say whose each part is. */
+TEST_F_TIMEOUT(aux_life, children_are_traced, 60)
+{
+	struct writers writers = { .pid = { getpid() } };
+	static struct aux_record record;
+	struct perf_event_attr attr;
+	__u64 end = 0, pids;
+
+	if (aux_pin(0, 0))
+		SKIP(return, "may not run on CPU 0");
+	aux_attr(&attr);
+	attr.inherit = 1;
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_TID;
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, 0, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 1; i <= CHILDREN; i++) {
+		writers.pid[i] = fork();
+		if (!writers.pid[i]) {
+			aux_work(ROUNDS / 10);
+			_exit(0);
+		}
+	}
+	for (unsigned int i = 1; i <= CHILDREN; i++)
+		ASSERT_EQ(waitpid(writers.pid[i], NULL, 0), writers.pid[i]);
+	aux_disable(&self->event);
+
+	while (aux_next(&self->event, &record)) {
+		if (record.header.type != PERF_RECORD_AUX || !record.aux.size)
+			continue;
+		EXPECT_EQ(record.aux.offset, end);
+		end = record.aux.offset + record.aux.size;
+		/* The last eight bytes: process and thread. */
+		memcpy(&pids, (char *)&record + record.header.size - sizeof(pids), sizeof(pids));
+		note_writer(&writers, *(__u32 *)&pids);
+	}
+	EXPECT_EQ(writers.seen, (1U << (CHILDREN + 1)) - 1);
+	EXPECT_EQ(writers.others, 0);
+	EXPECT_EQ(end, aux_head(&self->event));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may trace what: at each perf_event_paranoid, with all capabilities, with
+ * CAP_PERFMON alone, and with none.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest_harness.h"
+#include "aux_util.h"
+
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+#define NOBODY		65534
+#define DATA_PAGES	1
+
+/* Older headers do not have it. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#endif
+
+enum subject {
+	OWN_USER,	/* the caller's own user space */
+	OWN_KERNEL,	/* what the kernel does for the caller, too */
+	OTHER_TASK,	/* user space of another user's task */
+	WHOLE_CPU,	/* user space of whatever runs on a CPU */
+	LARGE_AREA,	/* an area beyond what the user may lock */
+	NR_SUBJECTS
+};
+
+static const char *const names[NR_SUBJECTS] = {
+	"its user space", "the kernel for it", "another user's task", "a CPU", "with a large area",
+};
+
+struct answers {
+	int error[NR_SUBJECTS];
+};
+
+FIXTURE(aux_rights)
+{
+	int before;
+	pid_t other;
+	struct answers *answers;
+};
+
+FIXTURE_VARIANT(aux_rights)
+{
+	bool is_root, has_perfmon;
+	int paranoid;
+};
+
+#define VARIANTS(level, number)							\
+	FIXTURE_VARIANT_ADD(aux_rights, root_##level) {				\
+		.is_root = true, .has_perfmon = true, .paranoid = number };	\
+	FIXTURE_VARIANT_ADD(aux_rights, perfmon_##level) {			\
+		.has_perfmon = true, .paranoid = number };			\
+	FIXTURE_VARIANT_ADD(aux_rights, nothing_##level) { .paranoid = number }
+
+VARIANTS(minus_1, -1);
+VARIANTS(0, 0);
+VARIANTS(1, 1);
+VARIANTS(2, 2);
+
+static int get_paranoid(void)
+{
+	FILE *file = fopen(PARANOID, "r");
+	int level = 2;
+
+	if (file && fscanf(file, "%d", &level) != 1)
+		level = 2;
+	if (file)
+		fclose(file);
+	return level;
+}
+
+static int set_paranoid(int level)
+{
+	int fd = open(PARANOID, O_WRONLY), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = dprintf(fd, "%d\n", level) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+FIXTURE_SETUP(aux_rights)
+{
+	self->before = get_paranoid();
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (geteuid())
+		SKIP(return, "needs root, to have rights and to give them up");
+	self->answers = mmap(NULL, sizeof(*self->answers), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(self->answers, MAP_FAILED);
+	/* A task of root's, whom the others may not look at. */
+	self->other = aux_worker(-1);
+	ASSERT_GT(self->other, 0);
+	ASSERT_EQ(set_paranoid(variant->paranoid), 0);
+}
+
+FIXTURE_TEARDOWN(aux_rights)
+{
+	aux_end_worker(self->other);
+	set_paranoid(self->before);
+}
+
+/* Become a user with no capability but one, or with none at all. */
+static int give_up(bool keep_perfmon)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { };
+	__u32 bit = keep_perfmon ? 1U << CAP_PERFMON % 32 : 0;
+
+	data[CAP_PERFMON / 32].permitted = bit;
+	data[CAP_PERFMON / 32].effective = bit;
+	if (prctl(PR_SET_KEEPCAPS, 1) || setgroups(0, NULL) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -errno;
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+static int try_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = aux_open(attr, pid, cpu);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static int try_large_area(void)
+{
+	struct aux_event event;
+	size_t len = aux_page_size();
+	int error;
+
+	while (len <= aux_allowance())
+		len *= 2;
+	error = aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES) ?:
+		aux_map_area(&event, len, PROT_READ | PROT_WRITE);
+	aux_close(&event);
+	return -error;
+}
+
+static void ask(struct answers *answers, pid_t other)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	answers->error[OWN_USER] = try_open(&attr, 0, -1);
+	answers->error[OTHER_TASK] = try_open(&attr, other, -1);
+	answers->error[WHOLE_CPU] = try_open(&attr, -1, 0);
+	attr.exclude_kernel = 0;
+	answers->error[OWN_KERNEL] = try_open(&attr, 0, -1);
+	answers->error[LARGE_AREA] = try_large_area();
+}
+
+TEST_F(aux_rights, as_perf_event_paranoid_says)
+{
+	const int level = variant->paranoid;
+	/* A PMU may be for the privileged alone. */
+	const bool refused = aux_missing_users() || (aux_tells_of_kernel() && level > 1);
+	const int without = refused ? EACCES : 0;
+	struct answers want = { };
+	struct rlimit none = { };
+	int status;
+	pid_t pid;
+
+	if (!variant->has_perfmon) {
+		want.error[OWN_USER] = without;
+		want.error[OWN_KERNEL] = level > 1 ? EACCES : without;
+		want.error[OTHER_TASK] = EACCES;
+		want.error[WHOLE_CPU] = level > 0 ? EACCES : without;
+		want.error[LARGE_AREA] = without;
+	}
+	/* Memory is another right than to trace. */
+	if (!variant->is_root && level > -1 && !want.error[LARGE_AREA])
+		want.error[LARGE_AREA] = EPERM;
+
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		if (setrlimit(RLIMIT_MEMLOCK, &none) ||
+		    (!variant->is_root && give_up(variant->has_perfmon)))
+			_exit(1);
+		ask(self->answers, self->other);
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	ASSERT_EQ(status, 0);
+	for (unsigned int i = 0; i < NR_SUBJECTS; i++) {
+		EXPECT_EQ(self->answers->error[i], want.error[i]) {
+			TH_LOG("tracing %s", names[i]);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN
