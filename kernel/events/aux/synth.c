@@ -122,6 +122,7 @@ static bool synth_align(struct synth *synth, const struct synth_area *area)
 static unsigned long synth_room(struct synth *synth, const struct synth_area *area)
 {
 	struct perf_output_handle *handle = &synth->handle;
+	unsigned long until_wakeup = handle->wakeup - handle->head;
 	unsigned long room = handle->size;
 
 	if (area->overwrite)
@@ -129,7 +130,7 @@ static unsigned long synth_room(struct synth *synth, const struct synth_area *ar
 	if (synth->event->pmu->capabilities & PERF_PMU_CAP_AUX_NO_SG)
 		room = min(room, area->chunk - (handle->head & (area->chunk - 1)));
 	room = round_down(room, SYNTH_PACKET_SIZE);
-	return min(room, round_up(handle->wakeup - handle->head, SYNTH_PACKET_SIZE));
+	return until_wakeup < room ? round_up(until_wakeup, SYNTH_PACKET_SIZE) : room;
 }
 
 /* Return: false if there is no area, or no room in it */
