@@ -49,8 +49,9 @@ class Arch:
     console: str
     # the devices are virtio-9p-BUS and so on
     bus: str = "device"
-    # LAB_QEMU and --qemu name an emulator of x86-64 only
     what: str = ""
+    # options of the compiler for programs: an exchange of 64 bits at once takes no library
+    flags: tuple = ()
 
     @property
     def qemu(self):
@@ -60,6 +61,11 @@ class Arch:
     def root(self):
         """What the guest has as its root."""
         return paths.in_build("root", cross.TRIPLETS[self.kernel])
+
+    @property
+    def compiler(self):
+        """What compiles programs for it."""
+        return f"{cross.prefix(self.kernel)}gcc"
 
     def plain(self):
         """Its kernel."""
@@ -81,8 +87,8 @@ ALL = {arch.name: arch for arch in (
     Arch("arm64", what="64 bits", **ARM64),
     Arch("arm64-64k", what="64 bits, pages of 64 KiB", **ARM64),
     Arch("arm", "arm", "arch/arm/boot/zImage", "aarch64",
-         ("-M", "virt", "-cpu", "cortex-a15"),
-         "ttyAMA0", what="32 bits"),
+         ("-M", "virt", "-cpu", "cortex-a15"), "ttyAMA0", what="32 bits",
+         flags=("-march=armv7-a",)),
     Arch("s390x", "s390", "arch/s390/boot/bzImage", "s390x",
          ("-M", "s390-ccw-virtio", "-cpu", "max"), "ttysclp0", "ccw", "64 bits, big endian"),
 )}
@@ -156,5 +162,4 @@ def build_root(step, arch, codename):
 
 def build_init(arch):
     """The lab's init for its processor."""
-    return guest.build_init(arch.name, f"{cross.prefix(arch.kernel)}gcc",
-                            cross.environment(arch.kernel))
+    return guest.build_init(arch.name, arch.compiler, cross.environment(arch.kernel))

@@ -239,7 +239,7 @@ static int copy_of_us(const char *path)
 /* A trace of a program would tell what is in it to a user who may execute it, not read it. */
 TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 {
-	char path[] = "/tmp/aux_life.XXXXXX/copy", *slash = path + sizeof("/tmp/aux_life.XXXXXX") - 1;
+	char path[] = "/tmp/aux_life.XXXXXX/copy", *slash = strrchr(path, '/');
 	struct perf_event_attr attr;
 	__u64 before;
 

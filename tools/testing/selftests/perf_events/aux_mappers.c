@@ -11,7 +11,7 @@
 #include "aux_util.h"
 
 #define DATA_PAGES	64
-#define AREA		(1UL << 20)
+#define AREA		(2UL << 20)
 #define ROUNDS		20000
 #define MAPPERS		4
 

@@ -56,20 +56,11 @@ FIXTURE(aux_rights)
 FIXTURE_VARIANT(aux_rights)
 {
 	bool is_root, has_perfmon;
-	int paranoid;
 };
 
-#define VARIANTS(level, number)							\
-	FIXTURE_VARIANT_ADD(aux_rights, root_##level) {				\
-		.is_root = true, .has_perfmon = true, .paranoid = number };	\
-	FIXTURE_VARIANT_ADD(aux_rights, perfmon_##level) {			\
-		.has_perfmon = true, .paranoid = number };			\
-	FIXTURE_VARIANT_ADD(aux_rights, nothing_##level) { .paranoid = number }
-
-VARIANTS(minus_1, -1);
-VARIANTS(0, 0);
-VARIANTS(1, 1);
-VARIANTS(2, 2);
+FIXTURE_VARIANT_ADD(aux_rights, root) { .is_root = true, .has_perfmon = true };
+FIXTURE_VARIANT_ADD(aux_rights, perfmon) { .has_perfmon = true };
+FIXTURE_VARIANT_ADD(aux_rights, nothing) { };
 
 static int get_paranoid(void)
 {
@@ -107,7 +98,6 @@ FIXTURE_SETUP(aux_rights)
 	/* A task of root's, whom the others may not look at. */
 	self->other = aux_worker(-1);
 	ASSERT_GT(self->other, 0);
-	ASSERT_EQ(set_paranoid(variant->paranoid), 0);
 }
 
 FIXTURE_TEARDOWN(aux_rights)
@@ -168,42 +158,57 @@ static void ask(struct answers *answers, pid_t other)
 	answers->error[LARGE_AREA] = try_large_area();
 }
 
+/* What a task that has no capability may not do at a level. */
+static struct answers of_nothing(int level)
+{
+	/* A PMU may be for the privileged alone. */
+	bool refused = aux_missing_users() || (aux_tells_of_kernel() && level > 1);
+	int without = refused ? EACCES : 0;
+
+	return (struct answers) { {
+		[OWN_USER]	= without,
+		[OWN_KERNEL]	= level > 1 ? EACCES : without,
+		[OTHER_TASK]	= EACCES,
+		[WHOLE_CPU]	= level > 0 ? EACCES : without,
+		[LARGE_AREA]	= without,
+	} };
+}
+
+static void ask_and_leave(struct answers *answers, pid_t other, bool is_root, bool has_perfmon)
+{
+	struct rlimit none = { };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &none) || (!is_root && give_up(has_perfmon)))
+		_exit(1);
+	ask(answers, other);
+	_exit(0);
+}
+
 TEST_F(aux_rights, as_perf_event_paranoid_says)
 {
-	const int level = variant->paranoid;
-	/* A PMU may be for the privileged alone. */
-	const bool refused = aux_missing_users() || (aux_tells_of_kernel() && level > 1);
-	const int without = refused ? EACCES : 0;
-	struct answers want = { };
-	struct rlimit none = { };
-	int status;
-	pid_t pid;
+	for (int level = -1; level <= 2; level++) {
+		struct answers want = { };
+		int status;
+		pid_t pid;
 
-	if (!variant->has_perfmon) {
-		want.error[OWN_USER] = without;
-		want.error[OWN_KERNEL] = level > 1 ? EACCES : without;
-		want.error[OTHER_TASK] = EACCES;
-		want.error[WHOLE_CPU] = level > 0 ? EACCES : without;
-		want.error[LARGE_AREA] = without;
-	}
-	/* Memory is another right than to trace. */
-	if (!variant->is_root && level > -1 && !want.error[LARGE_AREA])
-		want.error[LARGE_AREA] = EPERM;
+		if (!variant->has_perfmon)
+			want = of_nothing(level);
+		/* Memory is another right than to trace. */
+		if (!variant->is_root && level > -1 && !want.error[LARGE_AREA])
+			want.error[LARGE_AREA] = EPERM;
 
-	pid = fork();
-	ASSERT_GE(pid, 0);
-	if (!pid) {
-		if (setrlimit(RLIMIT_MEMLOCK, &none) ||
-		    (!variant->is_root && give_up(variant->has_perfmon)))
-			_exit(1);
-		ask(self->answers, self->other);
-		_exit(0);
-	}
-	ASSERT_EQ(waitpid(pid, &status, 0), pid);
-	ASSERT_EQ(status, 0);
-	for (unsigned int i = 0; i < NR_SUBJECTS; i++) {
-		EXPECT_EQ(self->answers->error[i], want.error[i]) {
-			TH_LOG("tracing %s", names[i]);
+		ASSERT_EQ(set_paranoid(level), 0);
+		pid = fork();
+		ASSERT_GE(pid, 0);
+		if (!pid)
+			ask_and_leave(self->answers, self->other, variant->is_root,
+				      variant->has_perfmon);
+		ASSERT_EQ(waitpid(pid, &status, 0), pid);
+		ASSERT_EQ(status, 0);
+		for (unsigned int i = 0; i < NR_SUBJECTS; i++) {
+			EXPECT_EQ(self->answers->error[i], want.error[i]) {
+				TH_LOG("perf_event_paranoid %d: tracing %s", level, names[i]);
+			}
 		}
 	}
 }

@@ -73,7 +73,8 @@ struct stress_state {
 	/* pages that a user may lock without a limit of its own */
 	long allowance[3];
 	long pinned;
-	unsigned long nmis;
+	/* on all CPUs; -1 if counters of this processor do not interrupt by NMIs */
+	long nmis;
 	/* KiB that no counter of /proc/meminfo explains */
 	long unexplained;
 };

@@ -91,17 +91,25 @@ static long unexplained_memory(void)
 	return rest;
 }
 
-/* On all CPUs; those of the PMU are. */
-static unsigned long nmis(void)
+/* The sum of the CPUs that are on, of x86's line; other processors call other things so. */
+static long nmis(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
-	unsigned long sum = 0, count;
-	char key[32];
+	char line[4096], *at, *end;
+	long sum = -1;
 
-	/* A key, a number for each CPU that is on, and words. */
-	while (file && fscanf(file, "%31s", key) == 1) {
-		while (!strcmp(key, "NMI:") && fscanf(file, "%lu", &count) == 1)
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, "NMI:");
+		if (!at || !strstr(line, "Non-maskable interrupts"))
+			continue;
+		sum = 0;
+		for (at += strlen("NMI:"); ; at = end) {
+			long count = strtol(at, &end, 10);
+
+			if (end == at)
+				break;
 			sum += count;
+		}
 	}
 	if (file)
 		fclose(file);

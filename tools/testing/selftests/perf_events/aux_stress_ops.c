@@ -14,8 +14,9 @@
 #include "aux_stress.h"
 #include "aux_util.h"
 
-#define PAGE		4096UL
-#define PAGES_MASK	(PAGE - 1)
+#define PAGE		aux_page_size()
+/* A mapping is an address and, in bits that are 0 with any page size, its number of pages. */
+#define PAGES_MASK	4095UL
 #define MAX_DATA_ORDER	5
 #define MAX_AREA_ORDER	10
 #define PERIOD		50000
@@ -24,9 +25,6 @@
 #define CPUS		2
 
 /* Bits of attr.aux_action, which older headers do not know. */
-#define ACTION_START_PAUSED	1U
-#define ACTION_PAUSE		2U
-#define ACTION_RESUME		4U
 
 void stress_count(struct stress_counts *counts, unsigned int op, int ret)
 {
@@ -140,17 +138,10 @@ static void cycles_attr(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
-	attr->type = PERF_TYPE_HARDWARE;
-	attr->config = PERF_COUNT_HW_CPU_CYCLES;
+	aux_count(attr, PERF_COUNT_HW_CPU_CYCLES);
 	attr->sample_period = PERIOD;
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	attr->exclude_hv = 1;
-}
-
-static void set_action(struct perf_event_attr *attr, __u32 action)
-{
-	/* The word behind it, whatever the header calls that. */
-	memcpy(&attr->aux_sample_size + 1, &action, sizeof(action));
 }
 
 /*
@@ -192,12 +183,12 @@ static int op_open_paused(struct stress_actor *a)
 	struct perf_event_attr trace, members[2];
 
 	aux_attr(&trace);
-	set_action(&trace, stress_random(a, 2) ? ACTION_START_PAUSED : 0);
+	aux_set_action(&trace, stress_random(a, 2) ? AUX_START_PAUSED : 0);
 	cycles_attr(&members[0]);
-	set_action(&members[0], ACTION_PAUSE);
+	aux_set_action(&members[0], AUX_PAUSE);
 	cycles_attr(&members[1]);
 	members[1].sample_period = PERIOD * 3 / 2;
-	set_action(&members[1], ACTION_RESUME);
+	aux_set_action(&members[1], AUX_RESUME);
 	return open_group(a, &trace, members, 2);
 }
 

@@ -74,7 +74,7 @@ TEST_F(aux_user_page, head_is_told_only)
 	__u64 head = trace(&self->event);
 
 	ASSERT_GT(head, 0);
-	for (unsigned int i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
 		__u64 before = head;
 
 		self->event.page->aux_head = lies[i];
@@ -96,7 +96,7 @@ TEST_F_TIMEOUT(aux_user_page, tail_is_anything, 60)
 	};
 	__u64 head = trace(&self->event);
 
-	for (unsigned int i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
 		struct aux_log log = { .end = head };
 		__u64 now;
 
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(aux_user_page, data_tail_is_anything, 60)
 {
 	static const __u64 lies[] = { UINT64_MAX, 1ULL << 63, 1 << 20, 4097 };
 
-	for (unsigned int i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
 		__u64 head = __atomic_load_n(&self->event.page->data_head, __ATOMIC_ACQUIRE);
 
 		__atomic_store_n(&self->event.page->data_tail, head + lies[i], __ATOMIC_RELEASE);

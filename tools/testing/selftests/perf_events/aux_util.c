@@ -145,26 +145,28 @@ void aux_attr(struct perf_event_attr *attr)
 	attr->exclude_hv = 1;
 }
 
-void aux_sampler_attr(struct perf_event_attr *attr, __u64 period)
+void aux_count(struct perf_event_attr *attr, __u64 hw_event)
 {
-	static enum { UNKNOWN, INSTRUCTIONS, NANOSECONDS } unit;
 	int fd;
 
-	memset(attr, 0, sizeof(*attr));
-	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_HARDWARE;
-	attr->config = PERF_COUNT_HW_INSTRUCTIONS;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
-	if (unit == UNKNOWN) {
-		fd = aux_open(attr, 0, -1);
-		unit = fd < 0 ? NANOSECONDS : INSTRUCTIONS;
+	attr->config = hw_event;
+	fd = aux_open(attr, 0, -1);
+	if (fd >= 0) {
 		close(fd);
-	}
-	if (unit == NANOSECONDS) {
+	} else if (errno == ENOENT || errno == EOPNOTSUPP) {
 		attr->type = PERF_TYPE_SOFTWARE;
 		attr->config = PERF_COUNT_SW_CPU_CLOCK;
 	}
+}
+
+void aux_sampler_attr(struct perf_event_attr *attr, __u64 period)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	aux_count(attr, PERF_COUNT_HW_INSTRUCTIONS);
 	attr->sample_period = period;
 }
 

@@ -62,6 +62,9 @@ void aux_attr(struct perf_event_attr *attr);
 int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 
+/* Let it count this event of the hardware; or the time, where nothing counts that. */
+void aux_count(struct perf_event_attr *attr, __u64 hw_event);
+
 /*
  * An event that overflows each so many instructions of user space; or so many
  * nanoseconds of it, where no counter counts instructions.
@@ -69,14 +72,18 @@ int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int lead
 void aux_sampler_attr(struct perf_event_attr *attr, __u64 period);
 
 /*
- * perf_event_attr::aux_action, which older headers do not have: the first three
- * bit fields of a word, wherever the compiler for this machine begins.
+ * perf_event_attr::aux_action, which older headers do not have. Its bit fields begin
+ * at the other end where the byte order does.
  */
-#define AUX_ACTION(n)		(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1U << (n) : \
-									     1U << (31 - (n)))
-#define AUX_START_PAUSED	AUX_ACTION(0)
-#define AUX_PAUSE		AUX_ACTION(1)
-#define AUX_RESUME		AUX_ACTION(2)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define AUX_START_PAUSED	0x00000001
+#define AUX_PAUSE		0x00000002
+#define AUX_RESUME		0x00000004
+#else
+#define AUX_START_PAUSED	0x80000000
+#define AUX_PAUSE		0x40000000
+#define AUX_RESUME		0x20000000
+#endif
 void aux_set_action(struct perf_event_attr *attr, __u32 action);
 
 /* These return 0 or -errno. */
