@@ -273,6 +273,27 @@ static void test_watch(void)
 	verdict("errors: found by a look once in a second");
 }
 
+/* No look ends a transaction in which nothing is wrong, whether newest data win or not. */
+static void test_watch_goes_on(bool overwrite)
+{
+	static const u8 orders[4];
+	unsigned int transactions;
+
+	begin();
+	trace_unmap(&one);
+	EXPECT(trace_map(&one, orders, 4, overwrite, 0));
+	EXPECT(!trace_in(&one) && hw_output(100) == 100);
+	transactions = one.rb.aux.transactions;
+	jiffies++;
+	EXPECT(machine_later());
+	EXPECT(one.rb.aux.transactions == transactions && hw_output(100) == 100);
+	trace_out(&one);
+	EXPECT(one.rb.aux.transactions == transactions + 1 && !one.rb.aux.flags);
+	end();
+	verdict("errors: none, a look goes on with the trace, %s",
+		overwrite ? "newest data win" : "all data");
+}
+
 /* An event goes on with another area. */
 static void test_remap(void)
 {
@@ -297,5 +318,7 @@ void test_unseen_errors(void)
 	test_read();
 	test_several();
 	test_watch();
+	test_watch_goes_on(false);
+	test_watch_goes_on(true);
 	test_remap();
 }
