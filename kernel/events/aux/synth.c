@@ -122,14 +122,14 @@ static bool synth_align(struct synth *synth, const struct synth_area *area)
 static unsigned long synth_room(struct synth *synth, const struct synth_area *area)
 {
 	struct perf_output_handle *handle = &synth->handle;
-	unsigned long until_wakeup = handle->wakeup - handle->head;
-	unsigned long room = handle->size;
+	unsigned long room = handle->size, until_wakeup;
 
 	if (area->overwrite)
 		return ULONG_MAX;
 	if (synth->event->pmu->capabilities & PERF_PMU_CAP_AUX_NO_SG)
 		room = min(room, area->chunk - (handle->head & (area->chunk - 1)));
 	room = round_down(room, SYNTH_PACKET_SIZE);
+	until_wakeup = handle->wakeup - handle->head;
 	return until_wakeup < room ? round_up(until_wakeup, SYNTH_PACKET_SIZE) : room;
 }
 

@@ -68,28 +68,31 @@ static void set_data_tail(struct aux_event *event, __u64 tail)
 	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* Write records until there is no room for any, as long as that takes with this page size. */
-static void fill_with_records(struct aux_event *event)
+/*
+ * Write records until there is no room for any, as long as that takes with this page
+ * size. Returns false if there always is: then records are written over others.
+ */
+static bool fill_with_records(struct aux_event *event)
 {
 	__u64 head = data_head(event);
+	unsigned int still = 0;
 
-	for (unsigned int still = 0; still < MORE;) {
+	while (still < MORE && head <= event->page->data_size) {
 		aux_set_tail(event, aux_head(event));
 		trace(event);
 		still = data_head(event) == head ? still + 1 : 0;
 		head = data_head(event);
 	}
+	return head <= event->page->data_size;
 }
 
 /* No record gets through any more. */
-static void block_records(struct aux_event *event, bool paused)
+static bool block_records(struct aux_event *event, bool paused)
 {
-	if (!paused) {
-		fill_with_records(event);
-		return;
-	}
+	if (!paused)
+		return fill_with_records(event);
 	trace(event);
-	pause_output(event, 1);
+	return !pause_output(event, 1);
 }
 
 /* The next record finds room; what was written before is read. */
@@ -106,7 +109,7 @@ TEST_F_TIMEOUT(aux_lost, later_records_cover_everything, 60)
 	__u64 blocked, head;
 
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
-	block_records(e, variant->paused);
+	ASSERT_TRUE(block_records(e, variant->paused));
 	blocked = data_head(e);
 	head = aux_head(e);
 	for (unsigned int i = 0; i < MORE; i++)
@@ -136,7 +139,7 @@ TEST_F_TIMEOUT(aux_lost, each_record_lies_in_one_chunk, 60)
 	__u64 border, end;
 
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
-	block_records(e, variant->paused);
+	ASSERT_TRUE(block_records(e, variant->paused));
 	for (unsigned int i = 0; i < MORE; i++)
 		trace(e);
 	/* The reader reads while a transaction is open, so its range is the next chunk's. */
@@ -183,7 +186,7 @@ TEST_F_TIMEOUT(aux_lost, records_that_wait_count_as_lost, 60)
 	ASSERT_EQ(aux_open_mapped(e, &attr, 0, -1, 1), 0);
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
 	EXPECT_EQ(read_lost(e), 0);
-	block_records(e, variant->paused);
+	ASSERT_TRUE(block_records(e, variant->paused));
 	trace(e);
 	EXPECT_GT(read_lost(e), 0);
 
@@ -220,7 +223,7 @@ TEST_F_TIMEOUT(aux_lost, flags_are_not_lost, 60)
 	if (variant->paused)
 		pause_output(e, 1);
 	else
-		fill_with_records(e);
+		ASSERT_TRUE(fill_with_records(e));
 	aux_set_tail(e, aux_head(e));
 	aux_enable(e);
 	head = aux_fill(e);

@@ -2,7 +2,6 @@
 /* Several processes that map one area: each reads it, and the last one ends it. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,18 +10,19 @@
 #include "aux_util.h"
 
 #define DATA_PAGES	64
-#define AREA		(2UL << 20)
+#define AREA_PAGES	16
 #define ROUNDS		20000
 #define MAPPERS		4
 
 /* What the mappers say to the test. */
 struct shared {
-	unsigned int mapped, wrong, go;
+	unsigned int mapped, go;
 };
 
 FIXTURE(aux_mappers)
 {
 	struct aux_event event;
+	size_t size;
 	struct shared *shared;
 	pid_t worker, child[MAPPERS];
 };
@@ -38,7 +38,8 @@ FIXTURE_SETUP(aux_mappers)
 	self->worker = aux_worker(-1);
 	ASSERT_GT(self->worker, 0);
 	ASSERT_EQ(aux_open_mapped(&self->event, NULL, self->worker, -1, DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	self->size = AREA_PAGES * aux_page_size();
+	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ), 0);
 }
 
 FIXTURE_TEARDOWN(aux_mappers)
@@ -51,7 +52,7 @@ FIXTURE_TEARDOWN(aux_mappers)
 
 static bool reaches(const unsigned int *what, unsigned int value)
 {
-	for (unsigned int i = 0; i < 2000; i++) {
+	for (unsigned int i = 0; i < 6000; i++) {
 		if (__atomic_load_n(what, __ATOMIC_ACQUIRE) >= value)
 			return true;
 		usleep(10000);
@@ -59,25 +60,32 @@ static bool reaches(const unsigned int *what, unsigned int value)
 	return false;
 }
 
-/* Map it, say so, unmap it when it is time; in between the trace must be there. */
-static void map_and_look(struct aux_event *event, struct shared *shared, unsigned int number)
+/* In overwrite mode the head moves when the trace stops, at the latest. */
+static bool moves(struct aux_event *event)
+{
+	__u64 before = aux_head(event);
+
+	for (unsigned int i = 0; i < 1000 && aux_head(event) == before; i++) {
+		usleep(10000);
+		aux_disable(event);
+		aux_enable(event);
+	}
+	return aux_head(event) != before;
+}
+
+/* Map the area, say so, unmap it when it is time. Until then the trace must be there. */
+static void map_and_look(struct aux_event *event, size_t size, struct shared *shared,
+			 unsigned int number)
 {
 	struct aux_event mine = { .fd = event->fd };
-	__u64 before;
+	bool right = !aux_map_data(&mine, DATA_PAGES) && !aux_map_area(&mine, size, PROT_READ);
 
-	if (aux_map_data(&mine, DATA_PAGES) || aux_map_area(&mine, AREA, PROT_READ))
-		__atomic_fetch_add(&shared->wrong, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&shared->mapped, 1, __ATOMIC_RELEASE);
-	if (!reaches(&shared->go, number + 1) || !mine.area)
-		_exit(1);
-	/* Those before it have unmapped it. */
-	before = aux_head(&mine);
-	for (unsigned int i = 0; i < 1000 && aux_head(&mine) == before; i++)
-		usleep(10000);
-	if (aux_head(&mine) == before || !aux_has_trace(mine.area, AREA))
-		__atomic_fetch_add(&shared->wrong, 1, __ATOMIC_RELAXED);
+	right = right && reaches(&shared->go, number + 1);
+	/* Those before it have unmapped the area. */
+	right = right && moves(&mine) && aux_has_trace(mine.area, size);
 	aux_unmap(&mine);
-	_exit(0);
+	_exit(right ? 0 : 1);
 }
 
 TEST_F_TIMEOUT(aux_mappers, the_last_one_ends_it, 120)
@@ -88,28 +96,27 @@ TEST_F_TIMEOUT(aux_mappers, the_last_one_ends_it, 120)
 	for (unsigned int i = 0; i < MAPPERS; i++) {
 		self->child[i] = fork();
 		if (!self->child[i])
-			map_and_look(e, self->shared, i);
+			map_and_look(e, self->size, self->shared, i);
+		ASSERT_GT(self->child[i], 0);
 	}
 	ASSERT_TRUE(reaches(&self->shared->mapped, MAPPERS));
-	/* Who has mapped it first goes first. */
+	/* The process that has created the area unmaps it first. */
 	aux_unmap(e);
 	EXPECT_EQ(aux_map_data(e, 2 * DATA_PAGES), -EINVAL);
 	for (unsigned int i = 0; i < MAPPERS; i++) {
+		int status;
+
 		__atomic_store_n(&self->shared->go, i + 1, __ATOMIC_RELEASE);
-		ASSERT_EQ(waitpid(self->child[i], NULL, 0), self->child[i]);
+		ASSERT_EQ(waitpid(self->child[i], &status, 0), self->child[i]);
 		self->child[i] = 0;
+		EXPECT_EQ(status, 0);
 	}
-	EXPECT_EQ(self->shared->wrong, 0);
 
 	/* Nothing is left of it: another size can be had, and is traced to. */
 	ASSERT_EQ(aux_map_data(e, 2 * DATA_PAGES), 0);
 	EXPECT_EQ(aux_head(e), 0);
-	ASSERT_EQ(aux_map_area(e, AREA / 2, PROT_READ), 0);
-	aux_disable(e);
-	ASSERT_EQ(aux_enable(e), 0);
-	for (unsigned int i = 0; i < 1000 && !aux_head(e); i++)
-		usleep(10000);
-	EXPECT_GT(aux_head(e), 0);
+	ASSERT_EQ(aux_map_area(e, self->size / 2, PROT_READ), 0);
+	EXPECT_TRUE(moves(e));
 }
 
 /* A process that dies with the mapping has unmapped it. */
@@ -121,38 +128,60 @@ TEST_F_TIMEOUT(aux_mappers, killed_while_mapped, 120)
 	for (unsigned int i = 0; i < MAPPERS; i++) {
 		self->child[i] = fork();
 		if (!self->child[i])
-			map_and_look(e, self->shared, MAPPERS);
+			map_and_look(e, self->size, self->shared, MAPPERS);
+		ASSERT_GT(self->child[i], 0);
 	}
 	ASSERT_TRUE(reaches(&self->shared->mapped, MAPPERS));
 	aux_unmap(e);
 	for (unsigned int i = 0; i < MAPPERS; i++) {
 		EXPECT_EQ(aux_map_data(e, 2 * DATA_PAGES), -EINVAL);
+		/* It waits, so nothing else has ended it. */
+		EXPECT_EQ(waitpid(self->child[i], NULL, WNOHANG), 0);
 		aux_end_worker(self->child[i]);
 		self->child[i] = 0;
 	}
 	ASSERT_EQ(aux_map_data(e, 2 * DATA_PAGES), 0);
-	EXPECT_EQ(aux_map_area(e, AREA / 2, PROT_READ | PROT_WRITE), 0);
+	EXPECT_EQ(aux_map_area(e, self->size / 2, PROT_READ | PROT_WRITE), 0);
 }
 
-/* The area is read-only or not for all, as the first one has mapped it. */
+/* Flags of the first record with data; the trace is off afterwards, and all records are read. */
+static __u64 flags_of(struct aux_event *event)
+{
+	static struct aux_record record;
+	__u64 flags = ~0ULL;
+
+	for (unsigned int i = 0; i < 1000 && flags == ~0ULL; i++) {
+		aux_enable(event);
+		usleep(10000);
+		aux_disable(event);
+		while (aux_next(event, &record)) {
+			if (record.header.type == PERF_RECORD_AUX && record.aux.size &&
+			    flags == ~0ULL)
+				flags = record.aux.flags;
+		}
+	}
+	return flags;
+}
+
+/* A later mapping may be writable where the first one is not, and the other way round. */
 TEST_F(aux_mappers, mode_is_that_of_the_first)
 {
 	struct aux_event *e = &self->event;
-	void *map = aux_map_raw(e, e->data_len, AREA, PROT_READ | PROT_WRITE, MAP_SHARED);
-	struct aux_log log = { };
+	void *map;
 
-	/* It may be mapped so; what it is does not change. */
-	ASSERT_EQ(aux_enable(e), 0);
-	for (unsigned int i = 0; i < 1000 && !log.aux; i++) {
-		usleep(10000);
-		aux_disable(e);
-		aux_drain(e, &log);
-		aux_enable(e);
-	}
-	EXPECT_GT(log.aux, 0);
-	EXPECT_TRUE(log.flags & PERF_AUX_FLAG_OVERWRITE);
-	if (map != MAP_FAILED)
-		munmap(map, AREA);
+	map = aux_map_raw(e, e->data_len, self->size, PROT_READ | PROT_WRITE, MAP_SHARED);
+	ASSERT_NE(map, MAP_FAILED);
+	EXPECT_EQ(flags_of(e) & PERF_AUX_FLAG_OVERWRITE, PERF_AUX_FLAG_OVERWRITE);
+	munmap(map, self->size);
+
+	aux_unmap_area(e);
+	ASSERT_EQ(aux_map_area(e, self->size, PROT_READ | PROT_WRITE), 0);
+	/* The positions go on from the last area. */
+	aux_set_tail(e, aux_head(e));
+	map = aux_map_raw(e, e->data_len, self->size, PROT_READ, MAP_SHARED);
+	ASSERT_NE(map, MAP_FAILED);
+	EXPECT_EQ(flags_of(e) & PERF_AUX_FLAG_OVERWRITE, 0);
+	munmap(map, self->size);
 }
 
 TEST_HARNESS_MAIN

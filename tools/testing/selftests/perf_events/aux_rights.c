@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,7 +40,8 @@ enum subject {
 };
 
 static const char *const names[NR_SUBJECTS] = {
-	"its user space", "the kernel for it", "another user's task", "a CPU", "with a large area",
+	"its own user space", "the kernel on its behalf", "another user's task", "a CPU",
+	"with an area that is too large to be locked",
 };
 
 struct answers {
@@ -48,7 +50,7 @@ struct answers {
 
 FIXTURE(aux_rights)
 {
-	int before;
+	char before[16];
 	pid_t other;
 	struct answers *answers;
 };
@@ -61,18 +63,6 @@ FIXTURE_VARIANT(aux_rights)
 FIXTURE_VARIANT_ADD(aux_rights, root) { .is_root = true, .has_perfmon = true };
 FIXTURE_VARIANT_ADD(aux_rights, perfmon) { .has_perfmon = true };
 FIXTURE_VARIANT_ADD(aux_rights, nothing) { };
-
-static int get_paranoid(void)
-{
-	FILE *file = fopen(PARANOID, "r");
-	int level = 2;
-
-	if (file && fscanf(file, "%d", &level) != 1)
-		level = 2;
-	if (file)
-		fclose(file);
-	return level;
-}
 
 static int set_paranoid(int level)
 {
@@ -87,11 +77,17 @@ static int set_paranoid(int level)
 
 FIXTURE_SETUP(aux_rights)
 {
-	self->before = get_paranoid();
+	FILE *file;
+
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())
 		SKIP(return, "needs root, to have rights and to give them up");
+	file = fopen(PARANOID, "r");
+	ASSERT_NE(file, NULL);
+	ASSERT_NE(fgets(self->before, sizeof(self->before), file), NULL);
+	fclose(file);
+	ASSERT_EQ(aux_restore_at_end(PARANOID, self->before), 0);
 	self->answers = mmap(NULL, sizeof(*self->answers), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(self->answers, MAP_FAILED);
@@ -103,7 +99,8 @@ FIXTURE_SETUP(aux_rights)
 FIXTURE_TEARDOWN(aux_rights)
 {
 	aux_end_worker(self->other);
-	set_paranoid(self->before);
+	if (self->before[0])
+		set_paranoid(atoi(self->before));
 }
 
 /* Become a user with no capability but one, or with none at all. */
@@ -134,10 +131,11 @@ static int try_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 static int try_large_area(void)
 {
 	struct aux_event event;
+	__u64 allowance = aux_allowance();
 	size_t len = aux_page_size();
 	int error;
 
-	while (len <= aux_allowance())
+	while (len <= allowance && len < SIZE_MAX / 4)
 		len *= 2;
 	error = aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES) ?:
 		aux_map_area(&event, len, PROT_READ | PROT_WRITE);

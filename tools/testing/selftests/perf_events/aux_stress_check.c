@@ -95,10 +95,14 @@ static long unexplained_memory(void)
 static long nmis(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
-	char line[4096], *at, *end;
+	char *line = NULL, *at, *end;
+	struct perf_event_attr attr;
+	size_t room = 0;
 	long sum = -1;
 
-	while (file && fgets(line, sizeof(line), file)) {
+	/* Where the clock stands for a counter, there are none of it. */
+	aux_sampler_attr(&attr, 1000000);
+	while (attr.type == PERF_TYPE_HARDWARE && file && getline(&line, &room, file) > 0) {
 		at = strstr(line, "NMI:");
 		if (!at || !strstr(line, "Non-maskable interrupts"))
 			continue;
@@ -111,6 +115,7 @@ static long nmis(void)
 			sum += count;
 		}
 	}
+	free(line);
 	if (file)
 		fclose(file);
 	return sum;

@@ -24,8 +24,6 @@
 #define WORK_ROUNDS	20000
 #define CPUS		2
 
-/* Bits of attr.aux_action, which older headers do not know. */
-
 void stress_count(struct stress_counts *counts, unsigned int op, int ret)
 {
 	atomic_fetch_add(&counts->of[op][ret < 0 ? -ret : 0], 1);
@@ -133,13 +131,13 @@ static int op_open_inherited(struct stress_actor *a)
 	return keep(a, open_attr(a, &attr, -1, stress_random(a, CPUS)));
 }
 
-/* Counts cycles, and interrupts, as NMI, what the leader does. */
+/* Overflows after some cycles, on x86 in an NMI, which interrupts what the leader does. */
 static void cycles_attr(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
-	aux_count(attr, PERF_COUNT_HW_CPU_CYCLES);
 	attr->sample_period = PERIOD;
+	aux_count(attr, PERF_COUNT_HW_CPU_CYCLES);
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	attr->exclude_hv = 1;
 }

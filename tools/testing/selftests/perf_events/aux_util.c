@@ -5,6 +5,7 @@
 #define _FILE_OFFSET_BITS 64
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -166,8 +167,9 @@ void aux_sampler_attr(struct perf_event_attr *attr, __u64 period)
 	attr->size = sizeof(*attr);
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
-	aux_count(attr, PERF_COUNT_HW_INSTRUCTIONS);
+	/* Some PMUs count, and cannot interrupt. */
 	attr->sample_period = period;
+	aux_count(attr, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
 void aux_set_action(struct perf_event_attr *attr, __u32 action)
@@ -468,6 +470,36 @@ int aux_pin(pid_t pid, int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	return sched_setaffinity(pid, sizeof(set), &set);
+}
+
+/* Of a session of its own, as the harness kills all of a test's process group. */
+static void restore(int end, const char *path, const char *text)
+{
+	char byte;
+	int fd;
+
+	setsid();
+	/* It ends with the last process that has the other end. */
+	while (read(end, &byte, 1) < 0 && errno == EINTR)
+		;
+	fd = open(path, O_WRONLY);
+	_exit(fd < 0 || write(fd, text, strlen(text)) < 0);
+}
+
+int aux_restore_at_end(const char *path, const char *text)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		restore(ends[0], path, text);
+	}
+	close(ends[0]);
+	return pid < 0 ? -errno : 0;
 }
 
 pid_t aux_worker(int cpu)

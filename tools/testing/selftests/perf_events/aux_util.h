@@ -123,7 +123,9 @@ void aux_work(unsigned int rounds);
 __u64 aux_fill(struct aux_event *event);
 
 int aux_pin(pid_t pid, int cpu);
-/* A child that works forever on a CPU, -1: any. */
+/* When the caller ends, even if it is killed, TEXT is written to the file. 0 or -errno. */
+int aux_restore_at_end(const char *path, const char *text);
+/* A child that works forever on a CPU, -1: on any that the caller may run on. */
 pid_t aux_worker(int cpu);
 /* What a child says, which becomes that user and may do so in any way; -1 if it says nothing. */
 long long aux_ask_child(long long (*answer)(uid_t uid), uid_t uid);
