@@ -10,6 +10,10 @@ TEST_GEN_PROGS += $(AUX_TESTS)
 # Runs as long as it is told to, so it is not run by default.
 TEST_GEN_PROGS_EXTENDED += aux_stress
 
+# Runs the others, and names the defects of the kernel that they show.
+TEST_PROGS_EXTENDED += aux_report.sh
+TEST_FILES += aux_defects
+
 # What follows are rules, none of which is what make is to do by default.
 .DEFAULT_GOAL := all
 $(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress): aux_util.c aux_util.h

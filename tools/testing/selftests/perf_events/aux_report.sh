@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Run the tests of AUX areas, and say of each failure which defect of this kernel it
+# is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU, intel_pt if none is.
+#
+# Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
+# is not, or a program does not come to its end.
+here=$(dirname "$0")
+[ $# -gt 0 ] || set -- $(cd "$here" && ls aux_* | grep -v '[.]' | grep -v -x -e aux_stress \
+			 -e aux_defects)
+
+for program; do
+	if [ ! -x "$here/$program" ]; then
+		echo "aux_report.sh: no program $program in $here: 'make' builds it" >&2
+		exit 2
+	fi
+done
+
+echo "# Linux $(uname -r), $(uname -m), ${AUX_PMU:-intel_pt}"
+for program; do
+	"$here/$program" 2>&1 | sed "s/^/$program	/"
+	echo "$program	end"
+done | awk -v table="$here/aux_defects" '
+	# A pattern of the shell as a regular expression
+	function expression(glob) {
+		gsub(/[.]/, "[.]", glob)
+		gsub(/[*]/, ".*", glob)
+		return "^" glob "$"
+	}
+	function defect_of(program, test,  i) {
+		for (i = 1; i <= known; i++)
+			if (program == of[i] && test ~ pattern[i])
+				return first[i]
+		return 0
+	}
+	BEGIN {
+		while ((getline line < table) > 0) {
+			if (line ~ /^#/ || split(line, field, " [|] ") != 5)
+				continue
+			of[++known] = field[1]
+			pattern[known] = expression(field[2])
+			since[known] = field[3]
+			mend[known] = field[4]
+			what[known] = field[5]
+			# Several lines may tell of one defect.
+			if (!(field[4] field[5] in place))
+				place[field[4] field[5]] = known
+			first[known] = place[field[4] field[5]]
+		}
+	}
+	{
+		program = $1
+		sub(/^[^\t]*\t/, "")
+	}
+	/^1[.][.][0-9]+/ {
+		planned = substr($1, 4) + 0
+		plan = 1
+		if ($0 ~ /# SKIP/)
+			skip[program ": all (" substr($0, index($0, "# SKIP") + 7) ")"]++
+	}
+	/^(not )?ok / {
+		seen++
+		test = $0
+		sub(/^(not )?ok [0-9]+ (- )?/, "", test)
+	}
+	/^ok / && / # SKIP/ {
+		reason = test
+		sub(/ *# SKIP.*/, "", test)
+		sub(/.*# SKIP */, "", reason)
+		skip[reason == "" ? "no reason" : reason]++
+		next
+	}
+	/^ok / { passed++ }
+	/^not ok / {
+		i = defect_of(program, test)
+		if (i)
+			failures[i] = failures[i] "\n    " program ": " test
+		else
+			unknown = unknown "\n    " program ": " test
+		failed++
+	}
+	/^end$/ {
+		if (!plan || planned != seen)
+			unknown = unknown "\n    " program ": ends after " seen + 0 " of " \
+				  planned + 0 " results"
+		plan = planned = seen = 0
+	}
+	END {
+		for (i = 1; i <= known; i++) {
+			if (!(i in failures))
+				continue
+			defects++
+			print "\nDefect: " what[i] "."
+			print "  since " since[i] "; mended by " mend[i]
+			print "  seen as" failures[i]
+		}
+		if (unknown)
+			print "\nNot a defect that is known:" unknown
+		for (reason in skip)
+			printf "\nSkipped, %d: %s", skip[reason], reason
+		printf "\n\n%d passed, %d failed, of %d known defects\n", passed, failed, defects
+		exit unknown ? 2 : failed ? 1 : 0
+	}
+'
