@@ -56,7 +56,7 @@ static unsigned long long memory(const char *key)
 	return kib << 10;
 }
 
-/* What an area can be had of: where memory is more than a kernel can address, that which it can. */
+/* Bytes for an area: with CONFIG_HIGHMEM, only of the memory that the kernel maps directly. */
 static unsigned long long available(void)
 {
 	return memory("LowTotal") ? memory("LowFree") : memory("MemAvailable");

@@ -19,7 +19,6 @@
 #define SIBLINGS	3
 #define FORKS		40
 #define FORK_SECONDS	8
-#define CPU_1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
 
@@ -240,31 +239,19 @@ TEST(siblings_of_a_closed_leader_end)
 		close(fd[i]);
 }
 
-static int switch_cpu_1(const char *to)
-{
-	int fd = open(CPU_1_ONLINE, O_WRONLY);
-	int ret = fd < 0 || write(fd, to, 1) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 /* It has left its group when its CPU went, and would never give back the reference. */
 TEST(leader_whose_cpu_was_off_is_refused)
 {
 	struct perf_event_attr attr;
 	int leader;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-	if (geteuid() || access(CPU_1_ONLINE, W_OK))
-		SKIP(return, "no CPU that can be taken off");
+	if (aux_missing_hotplug())
+		SKIP(return, "%s", aux_missing_hotplug());
 	aux_attr(&attr);
 	leader = aux_open(&attr, -1, 1);
 	ASSERT_GE(leader, 0);
-	ASSERT_EQ(switch_cpu_1("0"), 0);
-	EXPECT_EQ(switch_cpu_1("1"), 0);
+	ASSERT_EQ(aux_switch_cpu_1(false), 0);
+	EXPECT_EQ(aux_switch_cpu_1(true), 0);
 	aux_sampler_attr(&attr, PERIOD);
 	aux_set_action(&attr, AUX_PAUSE);
 	EXPECT_EQ(aux_open_in_group(&attr, -1, 1, leader), -1);

@@ -73,41 +73,52 @@ FIXTURE_TEARDOWN(aux_life)
 		rmdir(self->directory);
 }
 
-static bool hear(const int says[2])
+/* Wait until the child says that it is as far as it goes without being told. */
+static bool hear(FIXTURE_DATA(aux_life) *self)
 {
-	struct pollfd fd = { .fd = says[0], .events = POLLIN };
+	struct pollfd fd = { .fd = self->says[0], .events = POLLIN };
 	char byte;
 
-	return poll(&fd, 1, 20000) == 1 && read(says[0], &byte, 1) == 1;
+	return poll(&fd, 1, 20000) == 1 && read(self->says[0], &byte, 1) == 1;
 }
 
-static bool tell(const int told[2])
+static bool tell(FIXTURE_DATA(aux_life) *self)
 {
-	return write(told[1], "", 1) == 1;
+	return write(self->told[1], "", 1) == 1;
 }
 
-/*
- * A child that works once it is told to. With PATH it says that it has, executes PATH
- * when it is told to, says so and works again when it is told to.
- */
-static pid_t start_child(const char *path, const int says[2], const int told[2], uid_t uid)
+/* Tell the child to go on, and wait until it has. */
+static bool step(FIXTURE_DATA(aux_life) *self)
 {
-	char mark[64], byte;
-	pid_t pid = fork();
+	return tell(self) && hear(self);
+}
 
-	if (pid)
-		return pid;
-	/* If the test ends early, there is nobody to tell it anything, and it ends. */
-	close(told[1]);
+/* In the child: say that it is so far, and wait until it is told to go on. */
+static void wait_for_test(FIXTURE_DATA(aux_life) *self)
+{
+	char byte;
+
+	if (write(self->says[1], "x", 1) != 1 || read(self->told[0], &byte, 1) != 1)
+		_exit(4);
+}
+
+/* Work; then, unless PATH is NULL, execute PATH, and work again. Before each, wait. */
+static void live(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
+{
+	char mark[64];
+
+	/*
+	 * If the test ends first, no process has the other end of this pipe, so that read()
+	 * returns and the child exits.
+	 */
+	close(self->told[1]);
 	if (uid && (setgroups(0, NULL) || setresuid(uid, uid, uid)))
 		_exit(3);
-	if (write(says[1], "x", 1) != 1 || read(told[0], &byte, 1) != 1)
-		_exit(4);
+	wait_for_test(self);
 	aux_work(ROUNDS);
 	if (path) {
-		if (write(says[1], "x", 1) != 1 || read(told[0], &byte, 1) != 1)
-			_exit(4);
-		snprintf(mark, sizeof(mark), "%d %d", says[1], told[0]);
+		wait_for_test(self);
+		snprintf(mark, sizeof(mark), "%d %d", self->says[1], self->told[0]);
 		setenv(MARK, mark, 1);
 		execl(path, path, NULL);
 		_exit(5);
@@ -115,12 +126,30 @@ static pid_t start_child(const char *path, const int says[2], const int told[2],
 	_exit(0);
 }
 
-static int trace_child(struct aux_event *event, pid_t pid, const struct perf_event_attr *attr)
+/* Start a child that waits before it does anything. */
+static bool start_child(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
 {
-	struct perf_event_attr copy = *attr;
+	self->child = fork();
+	if (!self->child)
+		live(self, path, uid);
+	return self->child > 0 && hear(self);
+}
 
-	return aux_open_mapped(event, &copy, pid, -1, DATA_PAGES) ?:
+static int trace(struct aux_event *event, struct perf_event_attr *attr, pid_t pid)
+{
+	return aux_open_mapped(event, attr, pid, -1, DATA_PAGES) ?:
 	       aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * Trace a child until it has executed PATH as another user, or as this one if UID is 0.
+ * ATTR is NULL for an event as aux_attr() says. Returns false if one of the steps fails.
+ */
+static bool trace_up_to_exec(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid,
+			     struct perf_event_attr *attr)
+{
+	return start_child(self, path, uid) && !trace(&self->event, attr, self->child) &&
+	       !aux_enable(&self->event) && step(self) && step(self);
 }
 
 /* Whether poll() says, by POLLHUP, that nothing will be traced any more. */
@@ -137,15 +166,12 @@ static bool has_ended(struct aux_event *event)
 
 TEST_F_TIMEOUT(aux_life, exit_ends_the_trace, 60)
 {
-	struct perf_event_attr attr;
 	__u64 head;
 
-	self->child = start_child(NULL, self->says, self->told, 0);
-	ASSERT_TRUE(hear(self->says));
-	aux_attr(&attr);
-	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
+	ASSERT_TRUE(start_child(self, NULL, 0));
+	ASSERT_EQ(trace(&self->event, NULL, self->child), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(tell(self));
 	EXPECT_TRUE(has_ended(&self->event));
 	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
 	self->child = 0;
@@ -160,21 +186,12 @@ TEST_F_TIMEOUT(aux_life, exit_ends_the_trace, 60)
 
 TEST_F_TIMEOUT(aux_life, exec_keeps_the_trace, 60)
 {
-	struct perf_event_attr attr;
 	__u64 before;
 
-	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
-	ASSERT_TRUE(hear(self->says));
-	aux_attr(&attr);
-	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
-	ASSERT_EQ(aux_enable(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
+	ASSERT_TRUE(trace_up_to_exec(self, "/proc/self/exe", 0, NULL));
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(tell(self));
 	EXPECT_TRUE(has_ended(&self->event));
 
 	EXPECT_GT(aux_head(&self->event), before);
@@ -184,25 +201,22 @@ TEST_F_TIMEOUT(aux_life, exec_keeps_the_trace, 60)
 	EXPECT_EQ(self->log.itrace, 1);
 }
 
-/* What the child did before is not in it. */
+/* The trace begins when the child executes the program. */
 TEST_F_TIMEOUT(aux_life, enable_on_exec, 60)
 {
 	struct perf_event_attr attr;
 
-	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
-	ASSERT_TRUE(hear(self->says));
+	ASSERT_TRUE(start_child(self, "/proc/self/exe", 0));
 	aux_attr(&attr);
 	attr.enable_on_exec = 1;
-	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
-	ASSERT_TRUE(tell(self->told));
-	/* It has worked, and was scheduled out. */
-	ASSERT_TRUE(hear(self->says));
+	ASSERT_EQ(trace(&self->event, &attr, self->child), 0);
+	ASSERT_TRUE(step(self));
+	/* The child has worked, and was scheduled out. */
 	EXPECT_EQ(aux_time_enabled(&self->event), 0);
 	EXPECT_EQ(aux_head(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
+	ASSERT_TRUE(step(self));
 	EXPECT_GT(aux_time_enabled(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(tell(self));
 	EXPECT_TRUE(has_ended(&self->event));
 	aux_drain(&self->event, &self->log);
 	EXPECT_GT(self->log.end, 0);
@@ -210,26 +224,16 @@ TEST_F_TIMEOUT(aux_life, enable_on_exec, 60)
 	EXPECT_EQ(self->log.itrace, 1);
 }
 
-/* What the child does afterwards is not in it. */
-TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
+/* The child has executed a program, by which its trace has ended: nothing follows. */
+static void check_that_exec_ended_it(struct __test_metadata *_metadata,
+				     FIXTURE_DATA(aux_life) *self)
 {
-	struct perf_event_attr attr;
 	__u64 before;
 
-	self->child = start_child("/proc/self/exe", self->says, self->told, 0);
-	ASSERT_TRUE(hear(self->says));
-	aux_attr(&attr);
-	attr.remove_on_exec = 1;
-	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
-	ASSERT_EQ(aux_enable(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
 	EXPECT_TRUE(has_ended(&self->event));
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	ASSERT_TRUE(tell(self->told));
+	ASSERT_TRUE(tell(self));
 	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
 	self->child = 0;
 	EXPECT_EQ(aux_head(&self->event), before);
@@ -237,7 +241,17 @@ TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
 	EXPECT_EQ(self->log.end, before);
 }
 
-/* This program, for all to execute and nobody to read. */
+TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.remove_on_exec = 1;
+	ASSERT_TRUE(trace_up_to_exec(self, "/proc/self/exe", 0, &attr));
+	check_that_exec_ended_it(_metadata, self);
+}
+
+/* Copy this program to a file that each user may execute, and none but root may read. */
 static int copy_of_us(const char *path)
 {
 	int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_WRONLY | O_CREAT, 0700);
@@ -252,12 +266,9 @@ static int copy_of_us(const char *path)
 	return ret;
 }
 
-/* A trace of a program would tell what is in it to a user who may execute it, not read it. */
+/* A user's trace of a program would tell what is in its file, which the user may not read. */
 TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 {
-	struct perf_event_attr attr;
-	__u64 before;
-
 	if (geteuid())
 		SKIP(return, "needs root, to have a program that a user cannot read");
 	snprintf(self->directory, sizeof(self->directory), "/tmp/aux_life.XXXXXX");
@@ -267,22 +278,8 @@ TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 	ASSERT_EQ(copy_of_us(self->copy), 0);
 	if (access(self->copy, X_OK))
 		SKIP(return, "programs in /tmp may not be executed");
-	self->child = start_child(self->copy, self->says, self->told, NOBODY);
-	ASSERT_TRUE(hear(self->says));
-	aux_attr(&attr);
-	ASSERT_EQ(trace_child(&self->event, self->child, &attr), 0);
-	ASSERT_EQ(aux_enable(&self->event), 0);
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_TRUE(hear(self->says));
-	EXPECT_TRUE(has_ended(&self->event));
-	before = aux_head(&self->event);
-	EXPECT_GT(before, 0);
-	ASSERT_TRUE(tell(self->told));
-	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
-	self->child = 0;
-	EXPECT_EQ(aux_head(&self->event), before);
+	ASSERT_TRUE(trace_up_to_exec(self, self->copy, NOBODY, NULL));
+	check_that_exec_ended_it(_metadata, self);
 }
 
 /* Whether a child that touches an address is killed by that. */
@@ -302,14 +299,12 @@ static bool is_fatal_to_touch(const char *at)
 	       WTERMSIG(status) == SIGSEGV;
 }
 
-/* A child does not have the mappings of its parent, and takes nothing away by its end. */
+/* A child does not have the mappings of its parent, and its exit does not end the trace. */
 TEST_F_TIMEOUT(aux_life, fork_does_not_copy_mappings, 60)
 {
-	struct perf_event_attr attr;
 	__u64 head;
 
-	aux_attr(&attr);
-	ASSERT_EQ(trace_child(&self->event, 0, &attr), 0);
+	ASSERT_EQ(trace(&self->event, NULL, 0), 0);
 	aux_enable(&self->event);
 	EXPECT_TRUE(is_fatal_to_touch(self->event.area));
 	EXPECT_TRUE(is_fatal_to_touch((char *)self->event.page));
@@ -319,7 +314,7 @@ TEST_F_TIMEOUT(aux_life, fork_does_not_copy_mappings, 60)
 	EXPECT_GT(aux_head(&self->event), head);
 }
 
-/* Which of the processes have written trace. */
+/* Processes, and which of them, by number, have written trace; how many records had others. */
 struct writers {
 	unsigned int seen, others;
 	pid_t pid[CHILDREN + 1];

@@ -58,30 +58,20 @@ static int pause_output(struct aux_event *event, int on)
 	return ioctl(event->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, on);
 }
 
-static __u64 data_head(struct aux_event *event)
-{
-	return __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
-}
-
-static void set_data_tail(struct aux_event *event, __u64 tail)
-{
-	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
-}
-
 /*
  * Write records until there is no room for any, as long as that takes with this page
  * size. Returns false if there always is: then records are written over others.
  */
 static bool fill_with_records(struct aux_event *event)
 {
-	__u64 head = data_head(event);
+	__u64 head = aux_data_head(event);
 	unsigned int still = 0;
 
 	while (still < MORE && head <= event->page->data_size) {
 		aux_set_tail(event, aux_head(event));
 		trace(event);
-		still = data_head(event) == head ? still + 1 : 0;
-		head = data_head(event);
+		still = aux_data_head(event) == head ? still + 1 : 0;
+		head = aux_data_head(event);
 	}
 	return head <= event->page->data_size;
 }
@@ -110,12 +100,12 @@ TEST_F_TIMEOUT(aux_lost, later_records_cover_everything, 60)
 
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
 	ASSERT_TRUE(block_records(e, variant->paused));
-	blocked = data_head(e);
+	blocked = aux_data_head(e);
 	head = aux_head(e);
 	for (unsigned int i = 0; i < MORE; i++)
 		trace(e);
 	ASSERT_GT(aux_head(e), head);
-	ASSERT_EQ(data_head(e), blocked);
+	ASSERT_EQ(aux_data_head(e), blocked);
 
 	unblock_records(e, &self->log, variant->paused);
 	ASSERT_LT(self->log.end, aux_head(e));
@@ -203,11 +193,11 @@ TEST_F_TIMEOUT(aux_lost, tail_modulo_the_size, 60)
 
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
 	for (unsigned int i = 0; i < ENOUGH; i++) {
-		set_data_tail(e, tail % e->page->data_size);
+		aux_set_data_tail(e, tail % e->page->data_size);
 		trace(e);
-		set_data_tail(e, tail);
+		aux_set_data_tail(e, tail);
 		aux_drain(e, &self->log);
-		tail = data_head(e);
+		tail = aux_data_head(e);
 		ASSERT_EQ(self->log.end, aux_head(e));
 		aux_set_tail(e, aux_head(e));
 	}

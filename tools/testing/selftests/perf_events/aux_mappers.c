@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several processes that map one area: each reads it, and the last one ends it. */
+/* Several processes map one area: each reads the trace, and the last to unmap it ends it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -11,10 +11,9 @@
 
 #define DATA_PAGES	64
 #define AREA_PAGES	16
-#define ROUNDS		20000
 #define MAPPERS		4
 
-/* What the mappers say to the test. */
+/* How many children have mapped the area, and whose turn has come. */
 struct shared {
 	unsigned int mapped, go;
 };
@@ -73,33 +72,43 @@ static bool moves(struct aux_event *event)
 	return aux_head(event) != before;
 }
 
-/* Map the area, say so, unmap it when it is time. Until then the trace must be there. */
-static void map_and_look(struct aux_event *event, size_t size, struct shared *shared,
-			 unsigned int number)
+/*
+ * Map the area, say so, wait until it is this one's turn, and see whether the trace is
+ * there, though those whose turn was earlier have unmapped it.
+ */
+static void map_and_look(FIXTURE_DATA(aux_mappers) *self, unsigned int turn)
 {
-	struct aux_event mine = { .fd = event->fd };
-	bool right = !aux_map_data(&mine, DATA_PAGES) && !aux_map_area(&mine, size, PROT_READ);
+	struct aux_event mine = { .fd = self->event.fd };
+	bool right = !aux_map_data(&mine, DATA_PAGES) &&
+		     !aux_map_area(&mine, self->size, PROT_READ);
 
-	__atomic_fetch_add(&shared->mapped, 1, __ATOMIC_RELEASE);
-	right = right && reaches(&shared->go, number + 1);
-	/* Those before it have unmapped the area. */
-	right = right && moves(&mine) && aux_has_trace(mine.area, size);
+	__atomic_fetch_add(&self->shared->mapped, 1, __ATOMIC_RELEASE);
+	right = right && reaches(&self->shared->go, turn) && moves(&mine) &&
+		aux_has_trace(mine.area, self->size);
 	aux_unmap(&mine);
 	_exit(right ? 0 : 1);
+}
+
+/* Trace, and have all children map the area; their turns are 1, 2 and so on. */
+static bool start_mappers(FIXTURE_DATA(aux_mappers) *self)
+{
+	if (aux_enable(&self->event))
+		return false;
+	for (unsigned int i = 0; i < MAPPERS; i++) {
+		self->child[i] = fork();
+		if (!self->child[i])
+			map_and_look(self, i + 1);
+		if (self->child[i] < 0)
+			return false;
+	}
+	return reaches(&self->shared->mapped, MAPPERS);
 }
 
 TEST_F_TIMEOUT(aux_mappers, the_last_one_ends_it, 120)
 {
 	struct aux_event *e = &self->event;
 
-	ASSERT_EQ(aux_enable(e), 0);
-	for (unsigned int i = 0; i < MAPPERS; i++) {
-		self->child[i] = fork();
-		if (!self->child[i])
-			map_and_look(e, self->size, self->shared, i);
-		ASSERT_GT(self->child[i], 0);
-	}
-	ASSERT_TRUE(reaches(&self->shared->mapped, MAPPERS));
+	ASSERT_TRUE(start_mappers(self));
 	/* The process that has created the area unmaps it first. */
 	aux_unmap(e);
 	EXPECT_EQ(aux_map_data(e, 2 * DATA_PAGES), -EINVAL);
@@ -112,30 +121,23 @@ TEST_F_TIMEOUT(aux_mappers, the_last_one_ends_it, 120)
 		EXPECT_EQ(status, 0);
 	}
 
-	/* Nothing is left of it: another size can be had, and is traced to. */
+	/* Nothing is left of the buffer: one of another size can be mapped, and is traced to. */
 	ASSERT_EQ(aux_map_data(e, 2 * DATA_PAGES), 0);
 	EXPECT_EQ(aux_head(e), 0);
 	ASSERT_EQ(aux_map_area(e, self->size / 2, PROT_READ), 0);
 	EXPECT_TRUE(moves(e));
 }
 
-/* A process that dies with the mapping has unmapped it. */
+/* If a process that maps the area is killed, the area is unmapped there. */
 TEST_F_TIMEOUT(aux_mappers, killed_while_mapped, 120)
 {
 	struct aux_event *e = &self->event;
 
-	ASSERT_EQ(aux_enable(e), 0);
-	for (unsigned int i = 0; i < MAPPERS; i++) {
-		self->child[i] = fork();
-		if (!self->child[i])
-			map_and_look(e, self->size, self->shared, MAPPERS);
-		ASSERT_GT(self->child[i], 0);
-	}
-	ASSERT_TRUE(reaches(&self->shared->mapped, MAPPERS));
+	ASSERT_TRUE(start_mappers(self));
 	aux_unmap(e);
 	for (unsigned int i = 0; i < MAPPERS; i++) {
 		EXPECT_EQ(aux_map_data(e, 2 * DATA_PAGES), -EINVAL);
-		/* It waits, so nothing else has ended it. */
+		/* The child still waits for its turn. */
 		EXPECT_EQ(waitpid(self->child[i], NULL, WNOHANG), 0);
 		aux_end_worker(self->child[i]);
 		self->child[i] = 0;
@@ -176,7 +178,7 @@ TEST_F(aux_mappers, mode_is_that_of_the_first)
 
 	aux_unmap_area(e);
 	ASSERT_EQ(aux_map_area(e, self->size, PROT_READ | PROT_WRITE), 0);
-	/* The positions go on from the last area. */
+	/* The head goes on from that of the last area. */
 	aux_set_tail(e, aux_head(e));
 	map = aux_map_raw(e, e->data_len, self->size, PROT_READ, MAP_SHARED);
 	ASSERT_NE(map, MAP_FAILED);

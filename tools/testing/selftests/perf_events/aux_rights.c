@@ -66,13 +66,10 @@ FIXTURE_VARIANT_ADD(aux_rights, nothing) { };
 
 static int set_paranoid(int level)
 {
-	int fd = open(PARANOID, O_WRONLY), ret;
+	char text[16];
 
-	if (fd < 0)
-		return -errno;
-	ret = dprintf(fd, "%d\n", level) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
+	snprintf(text, sizeof(text), "%d\n", level);
+	return aux_write_file(PARANOID, text);
 }
 
 FIXTURE_SETUP(aux_rights)
@@ -100,7 +97,7 @@ FIXTURE_TEARDOWN(aux_rights)
 {
 	aux_end_worker(self->other);
 	if (self->before[0])
-		set_paranoid(atoi(self->before));
+		aux_write_file(PARANOID, self->before);
 }
 
 /* Become a user with no capability but one, or with none at all. */

@@ -3,6 +3,7 @@
 #ifndef AUX_STRESS_H
 #define AUX_STRESS_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@ struct stress_counts {
 	atomic_ulong of[STRESS_MAX_OPS][STRESS_ERRNOS];
 };
 
+/* Bits that are 0 in the address of a mapping, whatever the page size is. */
+#define PAGES_MASK	4095UL
+
 /*
  * An event. Threads take what they destroy by an exchange, and nobody waits
  * for anybody: a number or an address that is gone, or another's by now, is
@@ -25,7 +29,7 @@ struct stress_counts {
  */
 struct stress_slot {
 	atomic_int fd;
-	/* address | pages; 0: none */
+	/* address | number of pages, in the bits of PAGES_MASK; 0: none */
 	atomic_ulong maps[STRESS_MAPS];
 };
 
@@ -43,6 +47,8 @@ struct stress_actor {
 	pid_t mate;
 	struct stress_slot *slots;
 	struct stress_counts *counts;
+	/* from stress_cycles_attr() */
+	const struct perf_event_attr *cycles;
 };
 
 struct stress_op {
@@ -58,6 +64,7 @@ struct stress_op {
 extern const struct stress_op stress_ops[];
 void stress_count(struct stress_counts *counts, unsigned int op, int ret);
 uint64_t stress_random(struct stress_actor *actor, uint64_t below);
+void stress_cycles_attr(struct perf_event_attr *attr);
 void stress_step(struct stress_actor *actor);
 void stress_close_all(struct stress_actor *actor);
 
@@ -73,7 +80,7 @@ struct stress_state {
 	/* pages that a user may lock without a limit of its own */
 	long allowance[3];
 	long pinned;
-	/* on all CPUs; -1 if counters of this processor do not interrupt by NMIs */
+	/* on all CPUs; -1 if no line of /proc/interrupts counts NMIs */
 	long nmis;
 	/* KiB that no counter of /proc/meminfo explains */
 	long unexplained;

@@ -15,8 +15,6 @@
 #include "aux_util.h"
 
 #define PAGE		aux_page_size()
-/* A mapping is an address and, in bits that are 0 with any page size, its number of pages. */
-#define PAGES_MASK	4095UL
 #define MAX_DATA_ORDER	5
 #define MAX_AREA_ORDER	10
 #define PERIOD		50000
@@ -132,7 +130,7 @@ static int op_open_inherited(struct stress_actor *a)
 }
 
 /* Overflows after some cycles, on x86 in an NMI, which interrupts what the leader does. */
-static void cycles_attr(struct perf_event_attr *attr)
+void stress_cycles_attr(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
@@ -170,7 +168,7 @@ static int op_open_sampled(struct stress_actor *a)
 	struct perf_event_attr trace, member;
 
 	aux_attr(&trace);
-	cycles_attr(&member);
+	member = *a->cycles;
 	member.sample_type |= PERF_SAMPLE_AUX;
 	member.aux_sample_size = SAMPLE_SIZE;
 	return open_group(a, &trace, &member, 1);
@@ -182,9 +180,9 @@ static int op_open_paused(struct stress_actor *a)
 
 	aux_attr(&trace);
 	aux_set_action(&trace, stress_random(a, 2) ? AUX_START_PAUSED : 0);
-	cycles_attr(&members[0]);
+	members[0] = *a->cycles;
 	aux_set_action(&members[0], AUX_PAUSE);
-	cycles_attr(&members[1]);
+	members[1] = *a->cycles;
 	members[1].sample_period = PERIOD * 3 / 2;
 	aux_set_action(&members[1], AUX_RESUME);
 	return open_group(a, &trace, members, 2);
@@ -376,7 +374,7 @@ static int redirect_new(struct stress_actor *a, int to)
 	if (stress_random(a, 2))
 		aux_attr(&attr);
 	else
-		cycles_attr(&attr);
+		attr = *a->cycles;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		fd = open_attr(a, &attr, -1, cpu);
 		ret = fd < 0 ? -errno : result(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The user page is written by whoever maps it. Whatever is in it, a reader that
- * sets it right again gets its trace. That the kernel writes nowhere else than
- * to the buffer, a kernel with KASAN tells.
+ * Each process that maps the user page can write anything to it. The kernel must go on
+ * tracing, and a reader that writes the right positions again must get the whole trace.
+ * Whether the kernel has written beside the buffer meanwhile, KASAN tells, not these tests.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,7 +52,7 @@ static __u64 trace(struct aux_event *event)
 	return aux_head(event);
 }
 
-/* With all of the area free, it can be traced, and each byte is in a record. */
+/* Whether an area that is free is traced to, and each byte is in a record. */
 static bool works(struct aux_event *event)
 {
 	struct aux_log log = { };
@@ -119,16 +119,6 @@ TEST_F_TIMEOUT(aux_user_page, tail_is_anything, 60)
 	EXPECT_TRUE(works(&self->event));
 }
 
-static __u64 data_head(struct aux_event *event)
-{
-	return __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
-}
-
-static void set_data_tail(struct aux_event *event, __u64 tail)
-{
-	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
-}
-
 /* The same for data_tail: where it leaves no room for a record, none is written. */
 TEST_F_TIMEOUT(aux_user_page, data_tail_is_anything, 60)
 {
@@ -141,15 +131,15 @@ TEST_F_TIMEOUT(aux_user_page, data_tail_is_anything, 60)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
-		__u64 head = data_head(&self->event);
+		__u64 head = aux_data_head(&self->event);
 
-		set_data_tail(&self->event, head + lies[i].ahead);
+		aux_set_data_tail(&self->event, head + lies[i].ahead);
 		aux_set_tail(&self->event, aux_head(&self->event));
 		trace(&self->event);
-		EXPECT_EQ(data_head(&self->event) != head, lies[i].has_room) {
+		EXPECT_EQ(aux_data_head(&self->event) != head, lies[i].has_room) {
 			TH_LOG("data_tail is data_head + %llu", lies[i].ahead);
 		}
-		set_data_tail(&self->event, data_head(&self->event));
+		aux_set_data_tail(&self->event, aux_data_head(&self->event));
 	}
 	EXPECT_TRUE(works(&self->event));
 }
@@ -191,7 +181,7 @@ TEST_F(aux_user_page, geometry_is_that_of_the_first_mapping)
 	EXPECT_TRUE(works(&self->event));
 }
 
-/* What the test and its writer share: when it is enough, and how far the trace is. */
+/* For the thread that scribbles: whether to end, and the positions without its lies. */
 static bool enough;
 static __u64 true_head, true_data_head;
 
@@ -201,7 +191,7 @@ static __u64 near(__u64 random, __u64 truth, __u64 size)
 	return random & 1 ? random : truth - (random >> 1) % (2 * size);
 }
 
-/* Writes words that are not its own, at any time. */
+/* A thread that writes to each field of the page that the kernel or a reader uses. */
 static void *scribble(void *arg)
 {
 	struct aux_event *event = arg;
@@ -235,7 +225,7 @@ TEST_F_TIMEOUT(aux_user_page, everything_at_any_time, 60)
 	__u64 head = 0;
 
 	ASSERT_EQ(pthread_create(&writer, NULL, scribble, e), 0);
-	/* Where both have one CPU, few of the writer's words are seen. */
+	/* If both threads run on one CPU, the kernel sees few of the values. */
 	for (unsigned int i = 0;
 	     (i < SCRIBBLES || moved <= SCRIBBLES / 20) && aux_seconds() < end; i++) {
 		sched_yield();
@@ -245,15 +235,15 @@ TEST_F_TIMEOUT(aux_user_page, everything_at_any_time, 60)
 		moved += aux_head(e) != head;
 		head = aux_head(e);
 		__atomic_store_n(&true_head, head, __ATOMIC_RELAXED);
-		__atomic_store_n(&true_data_head, data_head(e), __ATOMIC_RELAXED);
+		__atomic_store_n(&true_data_head, aux_data_head(e), __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(pthread_join(writer, NULL), 0);
 	EXPECT_GT(moved, SCRIBBLES / 20);
 
-	/* A reader that knows where it is goes on with the same buffer. */
+	/* With the right positions, tracing goes on in the same buffer. */
 	aux_set_tail(e, aux_head(e));
-	set_data_tail(e, data_head(e));
+	aux_set_data_tail(e, aux_data_head(e));
 	EXPECT_TRUE(works(e));
 }
 

@@ -22,6 +22,8 @@
 
 #include "aux_util.h"
 
+#define CPU_1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
 /* Bytes of a record of BTS */
 #define BTS_RECORD	24
 /* The interrupt comes 4080 bytes before the end; what is left of two records is skipped, too */
@@ -111,6 +113,13 @@ const char *aux_missing_links(void)
 {
 	if (is_bts())
 		return "intel_bts is not paused, and not in samples";
+	return aux_missing();
+}
+
+const char *aux_missing_hotplug(void)
+{
+	if (geteuid() || access(CPU_1_ONLINE, W_OK))
+		return "no CPU that can be taken off";
 	return aux_missing();
 }
 
@@ -300,9 +309,19 @@ static void copy_out(struct aux_event *event, __u64 from, void *to, size_t len)
 	memcpy((char *)to + first, data, len - first);
 }
 
+__u64 aux_data_head(struct aux_event *event)
+{
+	return __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+void aux_set_data_tail(struct aux_event *event, __u64 tail)
+{
+	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
 bool aux_next(struct aux_event *event, struct aux_record *record)
 {
-	__u64 head = __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
+	__u64 head = aux_data_head(event);
 	__u64 tail = event->page->data_tail;
 
 	if (tail == head)
@@ -313,7 +332,7 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 	memset(record, 0, sizeof(*record));
 	copy_out(event, tail, &record->header, sizeof(record->header));
 	copy_out(event, tail, record, record->header.size);
-	__atomic_store_n(&event->page->data_tail, tail + record->header.size, __ATOMIC_RELEASE);
+	aux_set_data_tail(event, tail + record->header.size);
 	return true;
 }
 
@@ -472,18 +491,33 @@ int aux_pin(pid_t pid, int cpu)
 	return sched_setaffinity(pid, sizeof(set), &set);
 }
 
-/* Of a session of its own, as the harness kills all of a test's process group. */
+int aux_write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int aux_switch_cpu_1(bool on)
+{
+	return aux_write_file(CPU_1_ONLINE, on ? "1" : "0");
+}
+
+/*
+ * Wait until no process has the pipe's other end any more, then write. The harness kills
+ * the process group of a test, so this process is in a session of its own.
+ */
 static void restore(int end, const char *path, const char *text)
 {
 	char byte;
-	int fd;
 
 	setsid();
-	/* It ends with the last process that has the other end. */
 	while (read(end, &byte, 1) < 0 && errno == EINTR)
 		;
-	fd = open(path, O_WRONLY);
-	_exit(fd < 0 || write(fd, text, strlen(text)) < 0);
+	_exit(aux_write_file(path, text) ? 1 : 0);
 }
 
 int aux_restore_at_end(const char *path, const char *text)
@@ -500,6 +534,11 @@ int aux_restore_at_end(const char *path, const char *text)
 	}
 	close(ends[0]);
 	return pid < 0 ? -errno : 0;
+}
+
+int aux_restore_cpu_1_at_end(void)
+{
+	return aux_restore_at_end(CPU_1_ONLINE, "1");
 }
 
 pid_t aux_worker(int cpu)

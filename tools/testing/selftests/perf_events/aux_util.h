@@ -62,7 +62,7 @@ void aux_attr(struct perf_event_attr *attr);
 int aux_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 int aux_open_in_group(struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 
-/* Let it count this event of the hardware; or the time, where nothing counts that. */
+/* Set what ATTR counts: an event of the hardware; or time, if no counter counts that event. */
 void aux_count(struct perf_event_attr *attr, __u64 hw_event);
 
 /*
@@ -103,6 +103,9 @@ int aux_disable(struct aux_event *event);
 
 __u64 aux_head(struct aux_event *event);
 void aux_set_tail(struct aux_event *event, __u64 tail);
+/* The same of the data buffer. */
+__u64 aux_data_head(struct aux_event *event);
+void aux_set_data_tail(struct aux_event *event, __u64 tail);
 /* perf_event_attr::read_format must be TOTAL_TIME_ENABLED. */
 __u64 aux_time_enabled(struct aux_event *event);
 
@@ -123,8 +126,14 @@ void aux_work(unsigned int rounds);
 __u64 aux_fill(struct aux_event *event);
 
 int aux_pin(pid_t pid, int cpu);
-/* When the caller ends, even if it is killed, TEXT is written to the file. 0 or -errno. */
+/* 0 or -errno, as those below */
+int aux_write_file(const char *path, const char *text);
+/* Take CPU 1 off, or put it back. */
+int aux_switch_cpu_1(bool on);
+/* Have TEXT written to a file when the caller ends, even if it is killed. */
 int aux_restore_at_end(const char *path, const char *text);
+/* ... so that CPU 1 is on again. */
+int aux_restore_cpu_1_at_end(void);
 /* A child that works forever on a CPU, -1: on any that the caller may run on. */
 pid_t aux_worker(int cpu);
 /* What a child says, which becomes that user and may do so in any way; -1 if it says nothing. */
@@ -140,7 +149,10 @@ double aux_seconds(void);
 /* The driver skips the end of an area, and wakes the reader for that, too. */
 bool aux_skips(void);
 
-/* Who traces a task's user space learns addresses of the kernel, and needs the right to. */
+/*
+ * The trace of a task's user space has addresses of the kernel, so to open the event takes
+ * the right to trace the kernel.
+ */
 bool aux_tells_of_kernel(void);
 
 /* How much is traced depends on the time that passes, not on what is executed meanwhile. */
@@ -152,5 +164,7 @@ const char *aux_missing(void);
 const char *aux_missing_users(void);
 /* ... for those in which other events pause the trace, or have it in samples. */
 const char *aux_missing_links(void);
+/* ... for those in which CPU 1 goes off. */
+const char *aux_missing_hotplug(void);
 
 #endif
