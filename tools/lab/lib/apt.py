@@ -115,7 +115,8 @@ class Apt:
                 f'Dir::Etc::preferencesparts "{home}/preferences.d";',
                 'Dir::Etc::preferences "/dev/null";',
                 # Otherwise apt drops root and cannot write in a private place.
-                'APT::Sandbox::User "root";', f'APT::Architecture "{self.arch}";', f'APT::Architectures "{self.arch}";',
+                'APT::Sandbox::User "root";', f'APT::Architecture "{self.arch}";',
+                f'APT::Architectures "{self.arch}";',
                 'Acquire::Languages "none";', 'Acquire::PDiffs "false";',
                 'Acquire::Retries "2";']
 

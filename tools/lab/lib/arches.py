@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The processors other than x86-64 on which the lab boots the series.
 
-On each of them the synthetic AUX PMUs run, and whatever AUX PMU its machine has. There is one kernel
-for each, with checkers and the tests within the kernel. Its root is a directory with a shell and what
-is built statically; programs of this machine cannot run there.
+On each of them the synthetic AUX PMUs run, and whatever AUX PMU its machine has. There is one
+kernel for each, of the default base, with checkers and the tests within the kernel. Its root is a
+directory with a shell and what is built statically; programs of this machine cannot run there.
 """
 
 import os
 from dataclasses import dataclass
 
 import apt
-import cache
 import cross
 import guest
 import kconfig
 import kernel
 import paths
-import proc
 import qemu
 import sources
 import stamp
@@ -27,12 +25,15 @@ TREE = paths.SERIES
 EMULATORS = ("aarch64", "s390x")
 # Programs of the guest's shell; busybox has them all in one.
 APPLETS = """
-    [ cat chmod chown cp cut date dd dmesg echo env expr false find grep head id kill ln ls mkdir mount
-    mv nproc printf ps pwd rm rmdir sed seq sh sleep sort stat sync tail taskset test timeout touch tr
-    true umount uname uniq wc which whoami xargs
+    [ cat chmod chown cp cut date dd dmesg echo env expr false find grep head id kill ln ls mkdir
+    mount mv nproc printf ps pwd rm rmdir sed seq sh sleep sort stat sync tail taskset test timeout
+    touch tr true umount uname uniq wc which whoami xargs
 """.split()
 ROOT_DIRS = ("bin", "dev", "etc", "proc", "run", "sys", "tmp", "root")
-PASSWD = "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
+# The users of the guest, by this machine's numbers
+USERS = {"root": 0, "nobody": 65534}
+PASSWD = "".join(f"{name}:x:{number}:{number}:{name}:/:/bin/sh\n"
+                 for name, number in USERS.items())
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,12 @@ class Arch:
     what: str = ""
     # options of the compiler for programs: an exchange of 64 bits at once takes no library
     flags: tuple = ()
+    # fragments of its kernel's configuration, if they are not one of its name
+    configs: tuple = ()
 
     @property
     def qemu(self):
-        return paths.in_build("qemu-other", f"qemu-system-{self.emulator}")
+        return qemu.binary(target=self.emulator)
 
     @property
     def root(self):
@@ -69,15 +72,20 @@ class Arch:
 
     def plain(self):
         """Its kernel."""
-        symbols = kconfig.merge(kconfig.of_other(self.name))
-        return kernel.Plain(TREE, "allnoconfig", symbols, ("vmlinux", self.image.rpartition("/")[2]),
-                            f"on-{self.name}", tuple(cross.make_words(self.kernel)),
-                            cross.environment(self.kernel))
+        symbols = kconfig.merge(kconfig.of_other(self.configs or (self.name,)))
+        goals = ("vmlinux", self.image.rpartition("/")[2])
+        return kernel.Plain(TREE, "allnoconfig", symbols, goals, f"on-{self.name}",
+                            tuple(cross.make_words(self.kernel)), cross.environment(self.kernel))
+
+    @property
+    def kernel_name(self):
+        """The directory of its kernel."""
+        return f"{TREE}-on-{self.name}"
 
     @property
     def vmlinux(self):
         """Where its kernel is, in the form that is booted."""
-        return paths.kernel_dir(f"{TREE}-on-{self.name}") / self.image
+        return paths.kernel_dir(self.kernel_name) / self.image
 
 
 VIRT = ("-M", "virt,gic-version=3")
@@ -85,13 +93,18 @@ ARM64 = {"kernel": "arm64", "image": "arch/arm64/boot/Image", "emulator": "aarch
          "machine": (*VIRT, "-cpu", "max,pauth-impdef=on"), "console": "ttyAMA0"}
 ALL = {arch.name: arch for arch in (
     Arch("arm64", what="64 bits", **ARM64),
-    Arch("arm64-64k", what="64 bits, pages of 64 KiB", **ARM64),
+    Arch("arm64-64k", what="64 bits, pages of 64 KiB", configs=("arm64", "arm64-64k"), **ARM64),
     Arch("arm", "arm", "arch/arm/boot/zImage", "aarch64",
          ("-M", "virt", "-cpu", "cortex-a15"), "ttyAMA0", what="32 bits",
          flags=("-march=armv7-a",)),
     Arch("s390x", "s390", "arch/s390/boot/bzImage", "s390x",
          ("-M", "s390-ccw-virtio", "-cpu", "max"), "ttysclp0", "ccw", "64 bits, big endian"),
 )}
+
+
+def kernels():
+    """Kernels that do not boot on the lab's own machine."""
+    return [arch.kernel_name for arch in ALL.values()]
 
 
 def named(name):
@@ -101,47 +114,19 @@ def named(name):
     return ALL.get(name)
 
 
-def qemu_options():
-    """configure's arguments for the emulators, with the lab's devices."""
-    options = [option for option in qemu.options(qemu.tree(), paths.in_build("qemu-other"))
-               if not option.startswith(("--target-list=", "--with-devices-"))]
-    targets = ",".join(f"{name}-softmmu" for name in EMULATORS)
-    return [*options, f"--target-list={targets}",
-            *(f"--with-devices-{name}=lab" for name in EMULATORS)]
-
-
-def build_qemu(step):
-    """Both emulators, of the same source as that of x86-64; ninja decides what has to be done."""
-    qemu.assemble()
-    place, options = paths.in_build("qemu-other"), qemu_options()
-    want = stamp.of_text(qemu.inputs_hash(), *options)
-    if stamp.is_current("qemu-other", want) and all(arch.qemu.exists() for arch in ALL.values()):
-        step.note = "up to date"
-        return
-    stamp.clear("qemu-other")
-    place.mkdir(parents=True, exist_ok=True)
-    log = paths.log_file("qemu-other")
-    env = {"PYTHONPATH": str(sources.meson()), **cache.of_any_clone(*options)}
-    if not (place / "build.ninja").exists():
-        proc.run([qemu.tree() / "configure", "--python=/usr/bin/python3", *options], log, cwd=place,
-                 env=env, on_line=lambda line: step.progress(f"configuring: {line}"),
-                 failed="cannot configure QEMU")
-
-    def progress(line):
-        if match := qemu.PROGRESS.match(line):
-            step.count(int(match[1]), int(match[2]), line[match.end():].strip())
-    names = [f"qemu-system-{name}" for name in EMULATORS]
-    proc.run(["ninja", f"-j{proc.jobs()}", *names], log, cwd=place, env=env, on_line=progress,
-             failed="cannot build QEMU")
-    for name in names:
-        qemu.check_binary(place / name)
-    stamp.write("qemu-other", want)
+def busybox(root):
+    """Where the package has the program, as seen from bin: it differs between Debian's releases."""
+    for place in ("bin/busybox", "usr/bin/busybox"):
+        if (root / place).is_file():
+            return os.path.relpath(place, "bin")
+    raise LabError("Debian's busybox-static has no bin/busybox", apt.NO_MIRROR)
 
 
 def build_root(step, arch, codename):
     """The guest's root: Debian's busybox for its processor, and links to it."""
     debian, key = cross.DEBIAN[arch.kernel], f"root-{arch.kernel}"
-    want = stamp.of_text(codename, PASSWD, *APPLETS, *ROOT_DIRS)
+    # Another release of how the links are made
+    want = stamp.of_text(codename, PASSWD, "2", *APPLETS, *ROOT_DIRS)
     if stamp.is_current(key, want) and arch.root.exists():
         step.note = "up to date"
         return
@@ -153,10 +138,11 @@ def build_root(step, arch, codename):
     with sources.Staging(arch.root) as staging:
         for name in ROOT_DIRS:
             (staging / name).mkdir(exist_ok=True)
-        step.note = f"busybox {sources.unpack_package(private, 'busybox-static', '.*', staging, step)}"
+        version = sources.unpack_package(private, "busybox-static", ".*", staging, step)
         for name in APPLETS:
-            os.symlink("busybox", staging / "bin" / name)
+            os.symlink(busybox(staging), staging / "bin" / name)
         (staging / "etc/passwd").write_text(PASSWD)
+    step.note = f"busybox {version}"
     stamp.write(key, want)
 
 

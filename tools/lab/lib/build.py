@@ -156,15 +156,21 @@ def perf_only():
     build_perf(paths.SERIES)
 
 
-def other_parts(arch):
-    """What it takes to boot the series on another processor than x86-64."""
+def tools(arch):
+    """The compiler and the emulator of another processor than x86-64, and the series' tree."""
     prepare_tree()
-    codename = host.codename()
-    part("cross", f"Fetching a compiler for {arch.name}", cross.fetch, arch.kernel, codename)
-    part("cross", f"Fetching a shell for {arch.name}", arches.build_root, arch, codename)
+    part("cross", f"Fetching a compiler for {arch.name}", cross.fetch, arch.kernel,
+         host.codename())
+    part("qemu", f"Building QEMU for {arch.name}", qemu.build, False, qemu.RELEASE,
+         arches.EMULATORS)
+
+
+def other_parts(arch):
+    """What it takes to boot the series there."""
+    tools(arch)
+    part("cross", f"Fetching a shell for {arch.name}", arches.build_root, arch, host.codename())
     plain = arch.plain()
     part(f"kernel-{plain.label}", f"Building the kernel ({arch.name})", kernel.build_plain, plain)
-    part("qemu-other", f"Building QEMU for {arch.name}", arches.build_qemu)
     with locked("guest"):
         arches.build_init(arch)
 

@@ -7,6 +7,7 @@ directory that holds other things as well.
 
 import abi
 import cache
+import cross
 import guest
 import paths
 import qemu
@@ -17,12 +18,12 @@ from errors import LabError
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
-         "deb", "deb-full", "deb-config")
+         "deb", "deb-full", "deb-config", "qemu-other")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
-           "cross", "apt-cross")
-SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-")
+           "cross", "apt-cross", "root", *(f"apt-{debian}" for debian in cross.DEBIAN.values()))
+SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
 
 
 def built():

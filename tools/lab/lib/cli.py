@@ -100,34 +100,45 @@ def add_machine_options(parser):
     parser.add_argument("--dry-run", action="store_true", help="print the command line only")
 
 
+# Options that say what other processors do not have, and their defaults
+ONLY_X86_64 = {"cpu": cpumodels.DEFAULT, "pt": "", "icount": False, "gdb_socket": "",
+               "perf": paths.SERIES, "qemu_pristine": False}
+
+
 def find_arch(options):
     """The processor that is not x86-64, or None; what it does not have is refused."""
     arch = arches.named(getattr(options, "arch", ""))
     if not arch:
         return None
-    if options.kernel != paths.SERIES and not paths.is_image(options.kernel) or options.debug:
+    if paths.base_name() != paths.DEFAULT_BASE:
+        raise LabError(f"there is no kernel for {arch.name} on {paths.base_name()}",
+                       f"use --base {paths.DEFAULT_BASE}, or leave --arch away")
+    # LAB_KERNEL is of x86-64.
+    if options.kernel not in (paths.SERIES, paths.default_kernel()) or options.debug:
         raise LabError(f"there is one kernel for {arch.name}, the series with checkers",
                        "leave --kernel and --debug away")
-    for name in ("pt", "gdb_socket", "icount"):
-        if getattr(options, name, ""):
-            raise LabError(f"--{name.partition('_')[0]} is for x86-64 only",
+    for name, usual in ONLY_X86_64.items():
+        if getattr(options, name, usual) != usual:
+            raise LabError(f"--{name.replace('_', '-')} is for x86-64 only",
                            f"leave it or --arch {arch.name} away")
+    if getattr(options, "user", "root") not in arches.USERS:
+        raise LabError(f"there is no user '{options.user}' on {arch.name}",
+                       f"use --user {' or '.join(arches.USERS)}")
     return arch
 
 
-def find_other(arch, kernel):
-    """What is built for another processor."""
-    image = Path(kernel) if paths.is_image(kernel) else arch.vmlinux
-    for path in (image, arch.qemu, arch.root):
+def find_other(arch):
+    """The kernel of another processor; all that it boots with is built."""
+    for path in (arch.vmlinux, arch.qemu, arch.root):
         if not path.exists():
             raise LabError(f"there is no {path}", f"run 'lab build --arch {arch.name}'")
-    return str(image.resolve())
+    return str(arch.vmlinux.resolve())
 
 
 def find_kernel(options):
     """The kernel image to boot."""
     if arch := find_arch(options):
-        return find_other(arch, options.kernel)
+        return find_other(arch)
     if paths.is_image(options.kernel):
         if options.debug:
             raise LabError("--debug chooses between the lab's kernels",
@@ -136,7 +147,8 @@ def find_kernel(options):
     elif options.kernel in build.KERNELS:
         flags = [] if options.kernel == paths.SERIES else [f"--kernel {options.kernel}"]
         remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
-    elif paths.vmlinux(options.kernel, options.debug).is_file():
+    elif paths.vmlinux(options.kernel, options.debug).is_file() and \
+            options.kernel not in arches.kernels():
         # A test has built it.
         remedy = ""
     else:
@@ -251,11 +263,11 @@ def verb_gdb(options):
 
 
 def verb_build(options):
-    if options.kernel not in build.KERNELS:
-        raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
     if arch := find_arch(options):
         build.other_parts(arch)
         return 0
+    if options.kernel not in build.KERNELS:
+        raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
     # perf is of the series, whichever kernel is built.
     build.check_kernel(paths.SERIES)
     perfs = dict.fromkeys((paths.SERIES, options.perf))

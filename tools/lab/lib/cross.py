@@ -68,7 +68,7 @@ def packages(private, arch):
 def fetch(step, arch, codename):
     """Have the compiler of an architecture; without the network if it is there."""
     # Another release of this list of packages
-    key, want = f"cross-{arch}", f"{codename} 2"
+    key, want = f"cross-{arch}", f"{codename} 3"
     if (stamp.is_current(key, want) and stamp.read(f"packages-{arch}")
             and root(arch).exists()):
         step.note = "up to date"
@@ -89,9 +89,10 @@ def fetch(step, arch, codename):
 def check(arch):
     """The tools run where they are now, and are found by each other."""
     test = paths.to_write(root(arch) / "check" / "one.c")
-    test.write_text("int one(void) { return 1; }\n")
+    test.write_text("int main(void) { return 1; }\n")
     log = paths.log_file("cross")
     for argv in ([f"{prefix(arch)}gcc", "-c", test, "-o", test.with_suffix(".o")],
-                 [f"{prefix(arch)}ld", "-r", test.with_suffix(".o"), "-o", test.with_suffix(".r")]):
+                 [f"{prefix(arch)}ld", "-r", test.with_suffix(".o"), "-o", test.with_suffix(".r")],
+                 [f"{prefix(arch)}gcc", "-static", test, "-o", test.with_suffix("")]):
         proc.run(argv, log, env=environment(arch),
                  failed=f"the unpacked compiler for {arch} does not work")

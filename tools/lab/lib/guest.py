@@ -28,7 +28,8 @@ def build_init(arch="", compiler="gcc", env=None):
     key = f"guest-{arch}" if arch else "guest"
     init = paths.to_write(paths.in_build("guest", f"init-{arch}" if arch else "init"))
     place = [] if arch else [f"-Wl,-Ttext-segment={INIT_AT:#x}"]
-    want = stamp.of_text(*place, stamp.of_files([*sources, *paths.GUEST_DIR.glob("*.h")]))
+    want = stamp.of_text(*place, *([compiler, env] if arch else []),
+                         stamp.of_files([*sources, *paths.GUEST_DIR.glob("*.h")]))
     if stamp.is_current(key, want) and init.exists():
         return init
     # Under a name of its own first: other runs may be reading the old one.

@@ -38,9 +38,9 @@ def _files(names):
             if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
 
 
-def of_other(machine):
-    """All that the series' kernel of another processor is made of, as arches.py names it."""
-    return _files(["base", machine, "other", "series-other"])
+def of_other(machines):
+    """All that the series' kernel of another processor is made of; arches.py names its own."""
+    return _files(["base", *machines, "other", "series-other"])
 
 
 def fragments(kernel, debug):

@@ -90,7 +90,8 @@ def log_file(name, debug):
 class Plain:
     """A build in a configuration of the kernel's own with symbols set.
 
-    It is not for the lab's machine, and shows only that the source compiles.
+    It is not for the lab's machine: it shows that the source compiles, or boots on another
+    processor (arches.py).
     """
 
     tree: str
@@ -122,8 +123,8 @@ class Plain:
 def build_plain(step, plain):
     """Build the tree, or the parts of it that are the goals."""
     build, key = plain.directory, f"kernel-{plain.label}"
-    want = stamp.of_text(plain.config, plain.symbols, plain.goals, plain.words, _version(),
-                         _flags(plain.tree, build), *_content(plain.tree))
+    want = stamp.of_text(plain.config, plain.symbols, plain.goals, plain.words, plain.env,
+                         _version(), _flags(plain.tree, build), *_content(plain.tree))
     if stamp.is_current(key, want) and (build / ".config").exists():
         step.note = "up to date"
         return

@@ -28,13 +28,15 @@ def build(directory, what, *words, env=None):
         for line in done.stdout.splitlines()[-15:]:
             print(f"# {line}")
         bail_out(f"the kselftests do not build {what}")
-    return sorted(file.name for file in directory.glob("aux_*") if not file.suffix)
+    found = sorted(file.name for file in directory.glob("aux_*") if not file.suffix)
+    return found or bail_out(f"there is no kselftest {what}")
 
 
 def script(calls):
-    """Run programs in a shell: {name: its arguments}; each leaves NAME.tap."""
-    return "\n".join(f"./{name} {more} >{name}.tap 2>&1; echo status $? >>{name}.tap"
-                     for name, more in calls.items())
+    """Run programs in a shell: {name: its arguments}; each leaves NAME.tap, no earlier one stays."""
+    return "\n".join(["rm -f aux_*.tap",
+                      *(f"./{name} {more} >{name}.tap 2>&1; echo status $? >>{name}.tap"
+                        for name, more in calls.items())])
 
 
 def notes(lines, name):

@@ -4,7 +4,11 @@
 import re
 
 import tap as reader
+from points import bail_out
 
+# Of the core, on any processor; and with Intel's PMUs
+CORE = ("kernel/events/aux/aux_kunit.c", "kernel/events/aux/filter_kunit.c")
+X86 = (*CORE, "arch/x86/events/intel/pebs_aux_kunit.c")
 SUITE = re.compile(r'\.name\s*=\s*"(\w+)"')
 SCRIPT = """
 for suite in {}; do
@@ -15,8 +19,11 @@ done
 
 
 def suites(root, sources):
-    """Names of the suites in files below a directory."""
-    return [name for source in sources for name in SUITE.findall((root / source).read_text())]
+    """Names of the suites in files below a directory; each has one."""
+    found = [SUITE.findall((root / source).read_text()) for source in sources]
+    if not all(found):
+        bail_out(f"there is no KUnit suite in one of {', '.join(sources)}")
+    return [name for names in found for name in names]
 
 
 def script(names):

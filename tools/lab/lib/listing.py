@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab list': what is built, the tests, the benchmarks, the CPU models, the PT capabilities."""
 
+import arches
 import bases
 import bench
 import cache
@@ -14,7 +15,14 @@ import tests
 
 def _kernels():
     found = sorted(paths.in_build("kernel").glob("*/vmlinux"))
-    return [(image.parent.name, str(image)) for image in found]
+    return [(image.parent.name, str(image)) for image in found
+            if image.parent.name not in arches.kernels()]
+
+
+def _processors():
+    """Those that have machines of their own, and whether their kernel is built."""
+    return [(arch.name, arch.what + (", built" if arch.vmlinux.exists() else ""))
+            for arch in arches.ALL.values()]
 
 
 def _section(title, rows, empty):
@@ -50,6 +58,7 @@ def _cache():
 
 def show():
     _section("Kernels", _kernels(), "none yet: run 'lab build'")
+    _section("Processors (--arch NAME)", _processors(), "none")
     _section("Bases (--base NAME)", _bases(), "none")
     _section(f"Steps of the series on {paths.base_name()}", _steps(), "none yet")
     known = (("perf", paths.perf()), ("perf-stock", paths.perf("stock")), ("qemu", paths.qemu()))

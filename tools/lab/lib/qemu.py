@@ -27,13 +27,13 @@ import trees
 from errors import LabError
 
 CONFIGURE = """
-    --target-list=x86_64-softmmu --without-default-features --enable-tcg
+    --without-default-features --enable-tcg
     --enable-virtfs --enable-attr --enable-cap-ng --enable-fdt=system
     --enable-plugins --disable-docs --disable-download --disable-install-blobs
     --disable-user --disable-tools --disable-guest-agent --disable-debug-info
 """.split()
-# 953 files are compiled in place of 1581. The pristine tree has no such list of devices.
-DEVICES = ["--without-default-devices", "--with-devices-x86_64=lab"]
+# The processors that one build emulates, by QEMU's names; arches.py has others.
+TARGETS = ("x86_64",)
 PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")
 # The release that the lab builds, of those that the steps fit
 RELEASE = sources.QEMU_RELEASE
@@ -123,58 +123,71 @@ def assemble(release=RELEASE):
     stamp.write(key, want)
 
 
-def options(source, build):
+def _devices(source, targets):
+    """
+    Only those that the lab lists: for x86-64, 953 files are compiled in place of 1581.
+
+    The pristine tree has no such lists.
+    """
+    listed = [f"--with-devices-{target}=lab" for target in targets
+              if (source / LAB_ONLY / f"devices/{target}-softmmu/lab.mak").exists()]
+    return ["--without-default-devices", *listed] if listed else []
+
+
+def options(source, build, targets=TARGETS):
     """configure's arguments; messages name a source file by its place in QEMU's tree."""
     relative = os.path.relpath(source, build)
     maps = " ".join(f"-ffile-prefix-map={place}/=" for place in (source, relative))
-    devices = DEVICES if (source / LAB_ONLY / "devices/x86_64-softmmu/lab.mak").exists() else []
-    return [*CONFIGURE, *devices, f"--extra-cflags={maps}"]
+    return [f"--target-list={','.join(f'{target}-softmmu' for target in targets)}", *CONFIGURE,
+            *_devices(source, targets), f"--extra-cflags={maps}"]
 
 
-def configure(source, build, log, release=RELEASE, on_line=None):
+def configure(source, build, log, release=RELEASE, on_line=None, targets=TARGETS):
     version = stamp.read(sources.qemu_key(release))
     key = f"configure-{build.name}"
-    want = stamp.of_text(source, version, *options(source, build))
+    want = stamp.of_text(source, version, *options(source, build, targets))
     if stamp.is_current(key, want) and (build / "build.ninja").exists():
         return
     stamp.clear(key)
     build.mkdir(parents=True, exist_ok=True)
-    proc.run([source / "configure", "--python=/usr/bin/python3", *options(source, build)], log,
-             cwd=build, env={"PYTHONPATH": str(sources.meson())}, on_line=on_line,
+    proc.run([source / "configure", "--python=/usr/bin/python3",
+              *options(source, build, targets)], log, cwd=build,
+             env={"PYTHONPATH": str(sources.meson())}, on_line=on_line,
              failed="cannot configure QEMU")
     stamp.write(key, want)
 
 
-def binary(release=RELEASE, pristine=False):
+def binary(release=RELEASE, pristine=False, target="x86_64"):
+    """The emulator of a processor; all but x86-64 are in one build."""
     name = "qemu-pristine" if pristine else of("qemu", release)
-    return paths.in_build(name, "qemu-system-x86_64")
+    return paths.in_build(name if target in TARGETS else "qemu-other", f"qemu-system-{target}")
 
 
-def build(step, pristine=False, release=RELEASE):
+def build(step, pristine=False, release=RELEASE, targets=TARGETS):
     """ninja decides what has to be done; with nothing to do it takes a second."""
     if not pristine:
         assemble(release)
     source = sources.qemu_pristine() if pristine else tree(release)
-    made, version = binary(release, pristine), stamp.read(sources.qemu_key(release))
-    key = f"ninja-{made.parent.name}"
-    want = stamp.of_text(source, version, "" if pristine else inputs_hash(release),
-                         *options(source, made.parent))
-    if stamp.is_current(key, want) and made.exists():
+    programs = [binary(release, pristine, target) for target in targets]
+    place, version = programs[0].parent, stamp.read(sources.qemu_key(release))
+    key, words = f"ninja-{place.name}", options(source, place, targets)
+    want = stamp.of_text(source, version, "" if pristine else inputs_hash(release), *words)
+    if stamp.is_current(key, want) and all(made.exists() for made in programs):
         step.note = "up to date"
         return
-    log = paths.log_file(made.parent.name)
-    configure(source, made.parent, log, release,
-              lambda line: step.progress(f"configuring: {line}"))
+    log = paths.log_file(place.name)
+    configure(source, place, log, release,
+              lambda line: step.progress(f"configuring: {line}"), targets)
 
     def progress(line):
         if match := PROGRESS.match(line):
             step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
-    proc.run(["ninja", f"-j{proc.jobs()}", made.name], log, cwd=made.parent,
-             env={"PYTHONPATH": str(sources.meson()),
-                  **cache.of_any_clone(*options(source, made.parent))},
+    proc.run(["ninja", f"-j{proc.jobs()}", *(made.name for made in programs)], log, cwd=place,
+             env={"PYTHONPATH": str(sources.meson()), **cache.of_any_clone(*words)},
              on_line=progress, failed="cannot build QEMU")
-    check_binary(made)
+    for made in programs:
+        check_binary(made)
     stamp.write(key, want)
     step.note = f"QEMU {version}"
 
