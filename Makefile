@@ -12,7 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
+.PHONY: help run check check-all test coverage build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -20,6 +20,7 @@ help:
 	@echo 'make check             build what is missing and run each kind of test'
 	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
+	@echo "make coverage          run all tests (or T='PATTERN'), count the lines of the series they run"
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
@@ -49,6 +50,9 @@ check-all: python
 
 test: python
 	@$(LAB) test $(T)
+
+coverage: python
+	@$(LAB) coverage $(T)
 
 build: python
 	@$(LAB) build

@@ -18,6 +18,7 @@
  * @share:	directories to mount read-write, at the same path as on the host
  * @tag:	the 9p mount tag of each share
  * @nr_shares:	their number
+ * @coverage:	where the kernel's counters of its own code go, one of @share; or NULL
  * @uid:	user of the command; with @gid and @groups
  * @gid:	group of the command
  * @groups:	supplementary groups
@@ -33,6 +34,7 @@ struct spec {
 	const char	*share[8];
 	const char	*tag[8];
 	int		nr_shares;
+	const char	*coverage;
 	uid_t		uid;
 	gid_t		gid;
 	gid_t		groups[64];
@@ -71,6 +73,9 @@ void mount_early(void);
 void mount_root(const struct spec *spec);
 void unmount_shares(const struct spec *spec);
 void tune_guest(void);
+
+/* coverage.c */
+void keep_coverage(const struct spec *spec);
 
 /* job.c */
 void job_start(struct job *job, const struct spec *spec);

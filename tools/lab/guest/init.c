@@ -85,6 +85,7 @@ int main(void)
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
+	keep_coverage(&spec);
 	unmount_shares(&spec);
 	report("off\n");
 	power_off();

@@ -70,7 +70,9 @@ static int spec_item(struct spec *spec, char *item)
 		return add_group(spec, value);
 	if (!strcmp(item, "tty"))
 		return set_tty(spec, value);
-	if (!strcmp(item, "cwd"))
+	if (!strcmp(item, "coverage"))
+		spec->coverage = value;
+	else if (!strcmp(item, "cwd"))
 		spec->cwd = value;
 	else if (!strcmp(item, "uid"))
 		spec->uid = strtoul(value, NULL, 10);

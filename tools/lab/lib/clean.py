@@ -18,7 +18,8 @@ from errors import LabError
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
-         "deb", "deb-full", "deb-config", "qemu-other")
+         "deb", "deb-full", "deb-config", "qemu-other",
+         "coverage")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",

@@ -13,10 +13,12 @@ import bases
 import bench
 import build
 import clean
+import coverage
 import cpumodels
 import deb
 import debugger
 import guest
+import host
 import kit
 import listing
 import machine as machine_mod
@@ -32,6 +34,7 @@ import tests
 import tier
 import tracerecord
 import tracerun
+import ui
 from errors import LabError
 
 DEFAULT_GDB_COMMAND = ["sleep", "infinity"]
@@ -324,6 +327,24 @@ def verb_check(options):
     return status if options.base or smoke else otherbases.check(options, status)
 
 
+def verb_coverage(options):
+    os.environ["LAB_COVERAGE"] = "1"
+    status = 0
+    if not options.report:
+        build.all_parts(debugs=(False, True))
+        status = verb_test(options)
+    with build.locked("coverage-pages"):
+        with ui.step("Installing packages") as step:
+            host.install_packages(step, coverage.PACKAGES)
+        with ui.step("Adding up what ran") as step:
+            coverage.sum_up(step)
+    if not coverage.show():
+        raise LabError("the tests run less of the series than "
+                       f"{coverage.LEAST[0]} % of lines and {coverage.LEAST[1]} % of branches",
+                       f"see {coverage.pages() / 'index.html'}")
+    return status
+
+
 def verb_list(_options):
     listing.show()
     return 0
@@ -513,6 +534,15 @@ def build_parser():
                        help="the tier 'smoke': what 'make check' runs on the other bases")
     add_jobs(check)
     check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
+    one = add_verb(verbs, "coverage", verb_coverage,
+                   "run the tests, and count which lines of the series they run (make coverage)",
+                   "lab coverage aux/kselftest pt/")
+    one.add_argument("pattern", nargs="*", metavar="PATTERN", help="as for lab test")
+    one.add_argument("--report", action="store_true",
+                     help="run no test: say what earlier ones have run")
+    add_tier(one, "the tier 'all'")
+    add_jobs(one)
+    one.set_defaults(qemu="", kernel=paths.SERIES, debug=False)
     add_verb(verbs, "list", verb_list,
              "what is built, the tests, the CPU models, the PT capabilities", "lab list")
     cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",

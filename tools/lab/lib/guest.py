@@ -54,9 +54,10 @@ def _pad(data):
     return data + b"\0" * (-len(data) % 4)
 
 
-def spec_items(command, cwd, user, shares, env, winsize=None):
+def spec_items(command, cwd, user, shares, env, winsize=None, coverage=""):
     """The specification of a run; tools/lab/guest/spec.c reads it."""
     items = [("cwd", cwd)]
+    items += [("coverage", coverage)] if coverage else []
     items += [("share", f"lab.share{i}:{path}") for i, path in enumerate(shares)]
     items += [("uid", str(user.pw_uid)), ("gid", str(user.pw_gid))]
     items += [("group", str(gid)) for gid in os.getgrouplist(user.pw_name, user.pw_gid)]

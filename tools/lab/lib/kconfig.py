@@ -49,8 +49,11 @@ def fragments(kernel, debug):
 
 
 def own_fragments(kernel, debug):
-    """Those of options that only the series has."""
-    return _files(["series"] + (["series-debug"] if debug else []) if kernel != "stock" else [])
+    """Those of options that only the series has, or that its kernels alone are built with."""
+    if kernel == "stock":
+        return []
+    counts = ["coverage"] if paths.counts_coverage() and kernel == paths.SERIES else []
+    return _files(["series", *(["series-debug"] if debug else []), *counts])
 
 
 def saved(kernel):

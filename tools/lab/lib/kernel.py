@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import assemble
 import cache
 import compiled
+import coverage
 import guest
 import kconfig
 import paths
@@ -70,12 +71,13 @@ def _date():
 
 
 def _make(name, debug, args, **more):
-    make(name, paths.kernel_dir(name, debug), [*args, *_variables(debug)], log_file(name, debug),
-         **more)
+    make(name, paths.kernel_dir(name, debug), [*args, *_variables(name, debug)],
+         log_file(name, debug), **more)
 
 
-def _variables(debug):
-    return DEBUG_VARIABLES if debug else []
+def _variables(name, debug):
+    counts = coverage.make_words() if paths.counts_coverage() and name == paths.SERIES else []
+    return [*(DEBUG_VARIABLES if debug else []), *counts]
 
 
 def source(name):
@@ -230,12 +232,13 @@ def build(step, name=paths.SERIES, debug=False):
     image = paths.vmlinux(name, debug)
     key = f"kernel-{paths.kernel_name(name, debug)}"
     want = stamp.of_text((paths.kernel_dir(name, debug) / ".config").read_text(), _version(),
-                         _flags(name, image.parent), *_variables(debug), *_content(name))
+                         _flags(name, image.parent), *_variables(name, debug), *_content(name))
     if stamp.is_current(key, want) and image.exists():
         step.note = "up to date"
         return
     progress = compiled.Progress(step, key, image.parent, EXPECTED_OBJECTS[debug])
     stamp.clear(key)
+    coverage.forget(image.parent)
     _make(name, debug, ["vmlinux"], on_line=progress.line, failed="cannot build the kernel")
     progress.complete()
     stamp.write(key, want)

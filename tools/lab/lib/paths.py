@@ -19,6 +19,8 @@ PATCHES_DIR = ROOT / "patches"
 DEFAULT_BASE = "6.12"
 # The kernel that is built of both, by name; the other one is the base's own, stock.
 SERIES = "series"
+# What the names of kernels end with that count which of their lines run.
+COUNTS = "-coverage"
 # What debug information has in the place of the build directory, which differs between clones.
 DEBUG_ROOT = "/lab"
 
@@ -67,8 +69,14 @@ def default_kernel():
     return os.environ.get("LAB_KERNEL") or SERIES
 
 
+def counts_coverage():
+    """Whether the kernels of the series are those that count which lines run."""
+    return bool(os.environ.get("LAB_COVERAGE"))
+
+
 def kernel_name(name, debug):
-    return f"{name}-debug" if debug else name
+    counts = COUNTS if counts_coverage() and name == SERIES else ""
+    return f"{name}-debug{counts}" if debug else f"{name}{counts}"
 
 
 def kernel_dir(name, debug=False):

@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import arches
+import coverage
 import guest
 import machine as machine_mod
 import relay
@@ -57,6 +58,8 @@ class Run:
     verbose: bool = False
     tty: bool = False
     console_copy: str = ""
+    # the one of the shares to which the kernel's counters of its code go, if it counts
+    counters: str = ""
 
 
 @dataclass
@@ -110,7 +113,7 @@ class Guest:
         self.errors = Path(directory) / "qemu.err"
         user = guest.find_user(run.user)
         items = guest.spec_items(run.command, run.cwd, user, run.machine.shares,
-                                 guest.environment(user, run.env), winsize)
+                                 guest.environment(user, run.env), winsize, run.counters)
         self.initrd = guest.initramfs(Path(directory) / "initrd", self._init(), items)
         self.ports = relay.Ports(("ctl", "tty") if run.tty else ("ctl", "in", "out", "err"))
 
@@ -257,9 +260,22 @@ def verdict(run, outcome):
     return outcome.command_status() or (EXIT_FAILED if found else 0)
 
 
+def _counting(run, directory):
+    """The same run, with a directory for what its kernel counts."""
+    counters = os.path.join(directory, "counters")
+    os.mkdir(counters)
+    machine = replace(run.machine, shares=[*run.machine.shares, counters])
+    return replace(run, machine=machine, counters=counters)
+
+
 def _once(run, winsize):
+    kernel = Path(run.machine.kernel).parent
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
+        if coverage.is_counting(kernel):
+            run = _counting(run, directory)
         outcome = Guest(run, directory, winsize).watch()
+        if run.counters:
+            coverage.add(run.counters, kernel)
     if run.console_copy:
         Path(run.console_copy).write_text(outcome.console)
     return outcome

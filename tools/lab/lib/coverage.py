@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How much of the series' kernel code the tests run, by the compiler's counters.
+
+With LAB_COVERAGE set, the kernels of the series are built so that gcc counts which lines and branches
+of our files run. At the end of each guest its init leaves the counters in a directory (guest/
+coverage.c), and add() adds them to those of all guests before. report() has gcovr say what they mean.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+import assemble
+import guest
+import paths
+import proc
+import steps
+from errors import LabError
+
+# Below these directories is kernel code that runs; headers count where they are included.
+CODE = ("kernel/", "arch/")
+TESTS = "_kunit.c"
+# Percent of all lines and of all branches that the tests are to run
+LEAST = (95, 85)
+PACKAGES = ("gcovr",)
+# Headers of ours that have code
+HEADERS = ["kernel/events/aux/arith.h", "kernel/events/aux/contexts.h", "kernel/events/aux/synth.h",
+           "kernel/events/maps.h"]
+# Tests that compile our files into a program, by their directories
+NATIVE = ("aux/logic", "pt/logic", "bts/logic")
+
+
+def sources():
+    """Our files that are compiled into the kernel, without the tests among them."""
+    return sorted({path for step in steps.read() for path in step.files
+                   if path.startswith(CODE) and path.endswith(".c") and not path.endswith(TESTS)})
+
+
+def make_words():
+    """Variables of make that have gcc count in our files, by the names of their objects."""
+    return [f"GCOV_PROFILE_{stem}.o=y" for stem in sorted({Path(path).stem for path in sources()})]
+
+
+def is_counting(kernel):
+    """Whether a kernel, given its build directory, counts."""
+    return paths.counts_coverage() and kernel.name.endswith(paths.COUNTS)
+
+
+def home():
+    """Where the counters and the report are."""
+    return paths.in_build("coverage")
+
+
+def counters(kernel):
+    """The sums of all guests of a kernel, given its build directory."""
+    return home() / kernel.name
+
+
+def forget(kernel):
+    """Counters of code that is no more."""
+    guest.remove(counters(kernel))
+
+
+@contextlib.contextmanager
+def _alone():
+    """Guests end at the same time."""
+    with open(paths.to_write(paths.in_build("lock-coverage")), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _sort(directory, kernel, target):
+    """The counters of our objects, at their paths below the build directory."""
+    prefix = f"{kernel}/".replace("/", "#")
+    wanted = {path.removesuffix(".c") for path in sources()}
+    for file in directory.iterdir():
+        path = file.name.removeprefix(prefix).replace("#", "/").removesuffix(".gcda")
+        if file.name.startswith(prefix) and path in wanted:
+            shutil.move(file, paths.to_write(target / f"{path}.gcda"))
+
+
+def add(directory, kernel):
+    """Add what the init of a guest has left in a directory."""
+    total = counters(kernel)
+    with _alone(), tempfile.TemporaryDirectory(dir=paths.to_write(home() / "new").parent) as work:
+        new, both = Path(work, "new"), Path(work, "both")
+        _sort(Path(directory), kernel, new)
+        if not new.exists():
+            return
+        if total.exists():
+            proc.run(["gcov-tool", "merge", "-o", both, total, new], paths.log_file("coverage"),
+                     failed="cannot add the counters of a guest")
+            new = both
+        guest.remove(total)
+        os.rename(new, total)
+
+
+def _put_back():
+    """Each object's counters beside what the compiler noted of it, where gcov looks for them."""
+    places = []
+    for total in sorted(home().glob(f"*{paths.COUNTS}")):
+        kernel = paths.in_build("kernel", total.name)
+        for file in total.rglob("*.gcda"):
+            place = kernel / file.relative_to(total)
+            if place.with_suffix(".gcno").exists():
+                shutil.copyfile(file, place)
+                places.append(place.parent)
+    if not places:
+        raise LabError("nothing has been counted", "run 'lab coverage', which runs the tests")
+    return sorted(set(places))
+
+
+def _gcovr(*words):
+    proc.run(["gcovr", "--exclude-unreachable-branches", *words], paths.log_file("coverage"),
+             cwd=home(), failed="gcovr cannot read the counters")
+
+
+def _filters(tree):
+    """Our files, and our headers where they are included."""
+    names = [path.removesuffix(".c") for path in sources()] + HEADERS
+    return [word for name in names
+            for word in ("--filter", f"{re.escape(str(tree / name))}\\.?[ch]?$")]
+
+
+def _run_native(step):
+    """Build and run the tests of our files that need no kernel; where their counters are."""
+    for name in NATIVE:
+        step.progress(f"{name} without a kernel")
+        place, tests = home() / "native" / name, paths.TESTS_DIR / name
+        guest.remove(place)
+        place.mkdir(parents=True)
+        proc.run(["make", "-s", "-C", tests, f"O={place}", "SANITIZE=-O1 -g -w --coverage"],
+                 paths.log_file("coverage"), failed=f"cannot build {tests}")
+        proc.run([place / "logic"], paths.log_file("coverage"), cwd=place,
+                 failed=f"{place / 'logic'} has failed")
+    return home() / "native"
+
+
+def _add_line(line, other):
+    """
+    What two programs have run of one line.
+
+    Branches count only where both have as many: the macros of the kernel have others than those
+    that stand for them.
+    """
+    line["count"] += other["count"]
+    if len(line["branches"]) == len(other["branches"]):
+        for branch, more in zip(line["branches"], other["branches"]):
+            branch["count"] += more["count"]
+
+
+def added(kernel, native):
+    """What ran in the kernel, and what ran of the same lines without one."""
+    others = {(one["file"], line["line_number"]): line
+              for one in native["files"] for line in one["lines"]}
+    for one in kernel["files"]:
+        for line in one["lines"]:
+            if other := others.get((one["file"], line["line_number"])):
+                _add_line(line, other)
+    return kernel
+
+
+def sum_up(step):
+    """Have gcovr read all counters, and make pages and a summary of the sums."""
+    places, tree = _put_back(), assemble.tree(paths.SERIES)
+    native = _run_native(step)
+    step.progress("reading the counters")
+    guest.remove(pages())
+    pages().mkdir(parents=True)
+    found = []
+    for name, root, words in (
+            ("kernel", tree, ["--object-directory", paths.in_build("kernel"), *places]),
+            ("native", paths.ROOT, [native])):
+        _gcovr("--root", root, *_filters(root), "--json", pages() / f"{name}.json", *words)
+        found.append(json.loads((pages() / f"{name}.json").read_text()))
+    (pages() / "lines.json").write_text(json.dumps(added(*found)))
+    _gcovr("--root", tree, "--add-tracefile", pages() / "lines.json", "--html-details",
+           pages() / "index.html", "--json-summary", pages() / "summary.json")
+
+
+def pages():
+    return home() / "pages"
+
+
+def _percent(part, whole):
+    return 100.0 * part / whole if whole else 100.0
+
+
+@dataclass
+class Count:
+    """Of a file or of all files: what there is, and what of it ran."""
+
+    lines: int = 0
+    # in a guest
+    booted: int = 0
+    # in a guest, or in a program without a kernel
+    ran: int = 0
+    branches: int = 0
+    taken: int = 0
+
+    def __add__(self, other):
+        return Count(*map(sum, zip(astuple(self), astuple(other))))
+
+    def row(self):
+        """For the table."""
+        return (f"{_percent(self.booted, self.lines):>5.1f} %  "
+                f"{self.ran:>5} of {self.lines:>4} {_percent(self.ran, self.lines):>5.1f} %  "
+                f"{self.taken:>5} of {self.branches:>4} "
+                f"{_percent(self.taken, self.branches):>5.1f} %")
+
+
+def _lines(name):
+    """{file: its lines with code}"""
+    found = json.loads((pages() / f"{name}.json").read_text())["files"]
+    return {one["file"]: [line for line in one["lines"] if not line.get("gcovr/noncode")]
+            for one in found}
+
+
+def counts():
+    """{file: its Count}; the branches as gcovr has them, which leaves out those of no code."""
+    booted = {path: sum(bool(line["count"]) for line in lines)
+              for path, lines in _lines("kernel").items()}
+    found = json.loads((pages() / "summary.json").read_text())["files"]
+    return {one["filename"]: Count(one["line_total"], booted[one["filename"]],
+                                   one["line_covered"], one["branch_total"],
+                                   one["branch_covered"]) for one in found}
+
+
+def unreached():
+    """Lines that no test ran, as FILE:NUMBER."""
+    return [f"{path}:{line['line_number']}" for path, lines in sorted(_lines("lines").items())
+            for line in lines if not line["count"]]
+
+
+def show():
+    """The table; whether the tests run as much as they are to."""
+    rows = counts()
+    total = sum(rows.values(), Count())
+    missing = [path for path in sources() if path not in rows]
+    width = max(map(len, rows))
+    print(f"{'':{width}}  guests{'lines':>15}{'branches':>25}")
+    for name, row in [*sorted(rows.items()), ("all", total)]:
+        print(f"{name:{width}}  {row.row()}")
+    for path in missing:
+        print(f"{path:{width}}  nothing was counted")
+    (pages() / "unreached").write_text("".join(f"{line}\n" for line in unreached()))
+    print(f"pages: {pages() / 'index.html'}; lines that did not run: {pages() / 'unreached'}")
+    return not missing and _percent(total.ran, total.lines) >= LEAST[0] and \
+        _percent(total.taken, total.branches) >= LEAST[1]
