@@ -464,6 +464,7 @@ static int __init synth_init(void)
 			.module		= THIS_MODULE,
 			.capabilities	= PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE |
 					  PERF_PMU_CAP_AUX_PAUSE |
+					  PERF_PMU_CAP_AUX_ANY_SIZE |
 					  synth_pmus[i].capabilities,
 			.attr_groups	= synth_attr_groups,
 			.task_ctx_nr	= perf_sw_context,

@@ -21,6 +21,7 @@
 #define DATA_PAGES	16
 /* Page tables, the array of pages, and what else runs. */
 #define RESERVE		(GIB / 4)
+#define ATTEMPTS	5
 #define ROUNDS		20000
 /* At most one fault for so many pages. */
 #define PAGES_PER_FAULT	10
@@ -128,39 +129,53 @@ TEST_F_TIMEOUT(aux_big, map_touch_and_trace, 300)
 	EXPECT_FALSE(touch(self->event.area, aux_head(&self->event), 1));
 }
 
-/* Killed at a tenth of the time that it takes, it must not go on to the half of it. */
+/*
+ * A child maps the area, and is killed after a time. Returns how long it lived, or -1 if
+ * it did not die of that.
+ */
+static double map_until_killed(struct aux_event *event, unsigned long long size, double seconds)
+{
+	double start = aux_seconds();
+	pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		/* The parent's mapping is not inherited. */
+		if (aux_map_data(event, DATA_PAGES))
+			_exit(2);
+		_exit(aux_map_area(event, size, PROT_READ | PROT_WRITE) ? 1 : 0);
+	}
+	usleep(seconds * 1e6);
+	if (pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid ||
+	    !WIFSIGNALED(status))
+		return -1;
+	return aux_seconds() - start;
+}
+
+/*
+ * Killed at a tenth of the time that it takes, it must not go on to the half of it. As
+ * other load of the machine may take its time as well, once in a few attempts is enough.
+ */
 TEST_F_TIMEOUT(aux_big, fatal_signal_ends_it, 300)
 {
-	double start = aux_seconds(), whole, ended;
-	int status;
-	pid_t pid;
+	double start = aux_seconds(), whole, ended = 0;
 
 	if (variant->size > 2 * GIB)
 		SKIP(return, "the smaller ones tell it");
-	ASSERT_EQ(aux_map_area(&self->event, variant->size, PROT_READ), 0);
+	ASSERT_EQ(aux_map_area(&self->event, variant->size, PROT_READ | PROT_WRITE), 0);
 	whole = aux_seconds() - start;
 	aux_unmap_area(&self->event);
 
-	start = aux_seconds();
-	pid = fork();
-	ASSERT_GE(pid, 0);
-	if (!pid) {
-		/* The parent's mapping is not inherited. */
-		if (aux_map_data(&self->event, DATA_PAGES))
-			_exit(2);
-		_exit(aux_map_area(&self->event, variant->size, PROT_READ) ? 1 : 0);
+	for (unsigned int i = 0; i < ATTEMPTS && (!i || ended >= whole / 2); i++) {
+		ended = map_until_killed(&self->event, variant->size, whole / 10);
+		ASSERT_GE(ended, 0);
 	}
-	usleep(whole * 100000);
-	kill(pid, SIGKILL);
-	ASSERT_EQ(waitpid(pid, &status, 0), pid);
-	ended = aux_seconds() - start;
 	TH_LOG("%llu MiB: %.2f s, or %.2f s if killed after a tenth", variant->size >> 20, whole,
 	       ended);
-	EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGKILL);
 	EXPECT_LT(ended, whole / 2);
 
 	/* It left nothing behind. */
-	EXPECT_EQ(aux_map_area(&self->event, variant->size, PROT_READ), 0);
+	EXPECT_EQ(aux_map_area(&self->event, variant->size, PROT_READ | PROT_WRITE), 0);
 }
 
 FIXTURE(aux_too_big)

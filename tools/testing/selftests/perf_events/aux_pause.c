@@ -79,8 +79,13 @@ TEST_F(aux_pause, start_paused_traces_nothing)
 
 TEST_F(aux_pause, resume_starts_the_trace)
 {
+	__u64 wanted = ROUNDS / (aux_by_time() ? 100 : 8), traced = 0;
+
 	ASSERT_EQ(open_group(&self->trace, true, &self->pause, NEVER, &self->resume, EARLY), 0);
-	EXPECT_GT(trace_of_work(&self->trace), ROUNDS / (aux_by_time() ? 100 : 8));
+	/* If a busy machine's timer is late, there is less trace of time. */
+	for (unsigned int i = 0; i < (aux_by_time() ? 10 : 1) && traced <= wanted; i++)
+		traced = trace_of_work(&self->trace);
+	EXPECT_GT(traced, wanted);
 }
 
 /* Without any pause; nothing stays open. */

@@ -67,6 +67,22 @@ static long long allowance_as(uid_t uid)
 	return map_until_refused();
 }
 
+/* KiB of free pages that CPUs keep at hand, which MemFree does not count. */
+static long kept_by_cpus(void)
+{
+	FILE *file = fopen("/proc/zoneinfo", "r");
+	long pages = 0, count;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " count: %ld", &count) == 1)
+			pages += count;
+	}
+	if (file)
+		fclose(file);
+	return pages * (long)(aux_page_size() / 1024);
+}
+
 /* Pages of buffers are no file's, no slab's and no process's. */
 static long unexplained_memory(void)
 {
@@ -76,7 +92,7 @@ static long unexplained_memory(void)
 	};
 	FILE *file = fopen("/proc/meminfo", "r");
 	char line[128], key[64];
-	long value, rest = 0;
+	long value, rest = -kept_by_cpus();
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%63s %ld", key, &value) != 2)

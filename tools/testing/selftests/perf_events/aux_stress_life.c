@@ -46,7 +46,7 @@ static void become_nobody(void)
 /* Maps an event of its parent, perhaps as another user, and leaves it to exit to unmap. */
 static int map_of_parent(struct stress_slot *slot, bool nobody)
 {
-	uint64_t pages = slot->maps[0] & PAGES_MASK;
+	unsigned long pages = slot->maps[0] & PAGES_MASK;
 	struct aux_event event = { .fd = slot->fd };
 	int ret;
 

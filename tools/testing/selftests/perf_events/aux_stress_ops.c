@@ -60,7 +60,7 @@ static struct stress_slot *used_slot(struct stress_actor *a)
 
 static void unmap(atomic_ulong *map)
 {
-	uint64_t value = atomic_exchange(map, 0);
+	unsigned long value = atomic_exchange(map, 0);
 
 	if (value)
 		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
@@ -196,7 +196,7 @@ static int op_close(struct stress_actor *a)
 }
 
 /* The old mapping of that place goes: in any order, that is. */
-static int map(struct stress_slot *slot, int index, uint64_t pages, int prot, off_t offset)
+static int map(struct stress_slot *slot, int index, unsigned long pages, int prot, off_t offset)
 {
 	void *at;
 
@@ -205,7 +205,7 @@ static int map(struct stress_slot *slot, int index, uint64_t pages, int prot, of
 	if (at == MAP_FAILED)
 		return -errno;
 	/* What another thread has mapped there meanwhile is not lost. */
-	pages |= (uint64_t)at;
+	pages |= (unsigned long)at;
 	pages = atomic_exchange(&slot->maps[index], pages);
 	if (pages)
 		munmap((void *)(pages & ~PAGES_MASK), (pages & PAGES_MASK) * PAGE);
@@ -224,19 +224,19 @@ static int op_map_data(struct stress_actor *a)
 static int op_map_data_again(struct stress_actor *a)
 {
 	struct stress_slot *slot = used_slot(a);
-	uint64_t pages = slot->maps[0] & PAGES_MASK;
+	unsigned long pages = slot->maps[0] & PAGES_MASK;
 
 	return map(slot, STRESS_MAPS - 1, pages ?: 2, PROT_READ, 0);
 }
 
-static int put(struct stress_actor *a, uint64_t page, size_t offset, __u64 value)
+static int put(struct stress_actor *a, unsigned long page, size_t offset, __u64 value)
 {
 	if (pwrite(a->scratch, &value, sizeof(value), 0) < 0)
 		return -errno;
 	return result(pread(a->scratch, (void *)(page + offset), sizeof(value), 0));
 }
 
-static int get(struct stress_actor *a, uint64_t page, size_t offset, __u64 *value)
+static int get(struct stress_actor *a, unsigned long page, size_t offset, __u64 *value)
 {
 	if (pwrite(a->scratch, (void *)(page + offset), sizeof(*value), 0) < 0)
 		return -errno;
@@ -249,7 +249,7 @@ static int get(struct stress_actor *a, uint64_t page, size_t offset, __u64 *valu
 static int map_area(struct stress_actor *a, int prot)
 {
 	struct stress_slot *slot = used_slot(a);
-	uint64_t page = slot->maps[0] & ~PAGES_MASK, pages = slot->maps[0] & PAGES_MASK;
+	unsigned long page = slot->maps[0] & ~PAGES_MASK, pages = slot->maps[0] & PAGES_MASK;
 	__u64 size = 0;
 	int ret;
 
@@ -280,7 +280,7 @@ static int op_map_area_overwrite(struct stress_actor *a)
 static int op_unmap(struct stress_actor *a)
 {
 	atomic_ulong *map = &any_slot(a)->maps[stress_random(a, STRESS_MAPS)];
-	uint64_t value = atomic_exchange(map, 0);
+	unsigned long value = atomic_exchange(map, 0);
 
 	if (!value)
 		return -EFAULT;
@@ -291,7 +291,7 @@ static int op_unmap(struct stress_actor *a)
 static int op_mremap(struct stress_actor *a)
 {
 	atomic_ulong *map = &used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
-	uint64_t value = atomic_exchange(map, 0);
+	unsigned long value = atomic_exchange(map, 0);
 	size_t len = (value & PAGES_MASK) * PAGE;
 	void *from = (void *)(value & ~PAGES_MASK), *to;
 	int ret = 0;
@@ -306,7 +306,7 @@ static int op_mremap(struct stress_actor *a)
 		munmap(to, len);
 		to = from;
 	}
-	value = atomic_exchange(map, (uint64_t)to | len / PAGE);
+	value = atomic_exchange(map, (unsigned long)to | len / PAGE);
 	if (value)
 		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
 	return ret;
@@ -315,8 +315,8 @@ static int op_mremap(struct stress_actor *a)
 /* A page, or all that is there. */
 static int op_touch(struct stress_actor *a)
 {
-	uint64_t value = used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
-	uint64_t pages = value & PAGES_MASK, at = value & ~PAGES_MASK;
+	unsigned long value = used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	unsigned long pages = value & PAGES_MASK, at = value & ~PAGES_MASK;
 	bool all = !stress_random(a, 8);
 
 	if (!value)
@@ -330,7 +330,7 @@ static int op_touch(struct stress_actor *a)
 static int op_consume(struct stress_actor *a)
 {
 	struct stress_slot *slot = used_slot(a);
-	uint64_t page = slot->maps[0] & ~PAGES_MASK;
+	unsigned long page = slot->maps[0] & ~PAGES_MASK;
 	__u64 head;
 	int ret;
 
