@@ -13,6 +13,7 @@ LAB = TESTS.parent.parent
 sys.path.insert(0, str(LAB / "lib"))
 
 import build  # noqa: E402  pylint: disable=wrong-import-position
+import paths  # noqa: E402  pylint: disable=wrong-import-position
 import points  # noqa: E402  pylint: disable=wrong-import-position
 from errors import LabError  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -99,7 +100,7 @@ def value(output, key, word=None):
 # --- the guest ---
 
 SYSTEM_MAP = Path(os.environ.get("LAB_VMLINUX") or
-                  BUILD / "kernel" / "series" / "vmlinux").with_name("System.map")
+                  paths.vmlinux(paths.SERIES)).with_name("System.map")
 GUEST_TIMEOUT = 420
 
 
