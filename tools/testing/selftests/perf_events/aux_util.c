@@ -467,9 +467,10 @@ void aux_work(unsigned int rounds)
 __u64 aux_fill(struct aux_event *event)
 {
 	__u64 head = aux_head(event), last, time = 0, last_time;
+	__u64 limit = head + 2 * event->area_len;
 	unsigned int still = 0;
 
-	for (unsigned int i = 0; i < FILL_TRIES && still < FILL_STILL; i++) {
+	for (unsigned int i = 0; i < FILL_TRIES && still < FILL_STILL && head < limit; i++) {
 		last = head;
 		last_time = time;
 		aux_work(FILL_ROUNDS);

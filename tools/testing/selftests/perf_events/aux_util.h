@@ -122,7 +122,10 @@ char aux_peek(const char *at);
 
 /* Many branches, direct and indirect; or time passes, if that is what the PMU traces. */
 void aux_work(unsigned int rounds);
-/* Work until aux_head stands still; its value then. */
+/*
+ * Work until aux_head stands still, or has moved by twice the size of the area, which no
+ * kernel should let it without a reader. Returns its value then.
+ */
 __u64 aux_fill(struct aux_event *event);
 
 int aux_pin(pid_t pid, int cpu);
