@@ -340,7 +340,8 @@ def verb_coverage(options):
             coverage.sum_up(step)
     if not coverage.show():
         raise LabError("the tests run less of the series than "
-                       f"{coverage.LEAST[0]} % of lines and {coverage.LEAST[1]} % of branches",
+                       "{} % of lines in guests, {} % of lines or {} % of branches"
+                       .format(*coverage.LEAST),
                        f"see {coverage.pages() / 'index.html'}")
     return status
 

@@ -238,8 +238,9 @@ def build(step, name=paths.SERIES, debug=False):
         return
     progress = compiled.Progress(step, key, image.parent, EXPECTED_OBJECTS[debug])
     stamp.clear(key)
-    coverage.forget(image.parent)
     _make(name, debug, ["vmlinux"], on_line=progress.line, failed="cannot build the kernel")
     progress.complete()
+    if coverage.is_counting(image.parent):
+        coverage.built(image.parent)
     stamp.write(key, want)
     step.note = f"Linux {_version()}"

@@ -54,7 +54,7 @@ def run():
     build.part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
     build.part(f"kernel-{paths.SERIES}", "Configuring the kernel", kernel.configure_only)
     directory = paths.kernel_dir(paths.SERIES)
-    with build.locked(f"kernel-{paths.SERIES}"):
+    with build.locked(f"kernel-{paths.kernel_name(paths.SERIES, False)}"):
         _show(directory)
         count = save((directory / kernel.OWN_CONFIG).read_text(),
                      (directory / ".config").read_text())

@@ -27,6 +27,7 @@ import relay
 import splats
 import tier
 import ui
+from errors import LabError
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -268,14 +269,22 @@ def _counting(run, directory):
     return replace(run, machine=machine, counters=counters)
 
 
+def _count(outcome, counters, kernel):
+    """A guest whose counters cannot be added has failed, if it has not anyway."""
+    try:
+        coverage.add(counters, kernel)
+    except LabError as error:
+        outcome.problem = outcome.problem or str(error)
+
+
 def _once(run, winsize):
     kernel = Path(run.machine.kernel).parent
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         if coverage.is_counting(kernel):
             run = _counting(run, directory)
         outcome = Guest(run, directory, winsize).watch()
-        if run.counters:
-            coverage.add(run.counters, kernel)
+        if run.counters and "off" in outcome.reports:
+            _count(outcome, run.counters, kernel)
     if run.console_copy:
         Path(run.console_copy).write_text(outcome.console)
     return outcome

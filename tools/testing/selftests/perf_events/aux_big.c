@@ -130,8 +130,8 @@ TEST_F_TIMEOUT(aux_big, map_touch_and_trace, 300)
 }
 
 /*
- * A child maps the area, and is killed after a time. Returns how long it lived, or -1 if
- * it did not die of that.
+ * A child maps the area, and is killed after a time. Returns how long it lived, or SIZE_MAX
+ * if it had mapped all before, or -1 after an error.
  */
 static double map_until_killed(struct aux_event *event, unsigned long long size, double seconds)
 {
@@ -147,9 +147,9 @@ static double map_until_killed(struct aux_event *event, unsigned long long size,
 	}
 	usleep(seconds * 1e6);
 	if (pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid ||
-	    !WIFSIGNALED(status))
+	    (WIFEXITED(status) && WEXITSTATUS(status)))
 		return -1;
-	return aux_seconds() - start;
+	return WIFEXITED(status) ? SIZE_MAX : aux_seconds() - start;
 }
 
 /*
