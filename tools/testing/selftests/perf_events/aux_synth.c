@@ -604,18 +604,19 @@ TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
 	setenv("AUX_PMU", strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large", 1);
 	ASSERT_EQ(open_area(&other, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
-	/* More laps on a machine that stands still now and then. */
+	/* More laps, and longer ones, on a machine that is slow or stands still now and then. */
 	for (unsigned int i = 0; i < 20 * LAPS; i++) {
+		double unit = 0.001 * (1 + i / (2 * LAPS));
 		bool other_stops = i % 2;
 
 		if (i >= 2 * LAPS && 2 * going[0] > 3 * stopped[0] && 2 * going[1] > 3 * stopped[1])
 			break;
 		ASSERT_EQ(aux_enable(&self->event), 0);
 		ASSERT_EQ(aux_enable(&other), 0);
-		work_for(0.001);
+		work_for(unit);
 		/* One stops, and the other one goes on. */
 		aux_disable(other_stops ? &other : &self->event);
-		work_for(0.002);
+		work_for(2 * unit);
 		aux_disable(other_stops ? &self->event : &other);
 		mine = self->reader.packets;
 		EXPECT_TRUE(read_on(&self->event, &self->reader, &tail));
