@@ -168,6 +168,9 @@ TEST_F_TIMEOUT(aux_big, fatal_signal_ends_it, 300)
 	ASSERT_EQ(aux_map_area(&self->event, variant->size, PROT_READ | PROT_WRITE), 0);
 	whole = aux_seconds() - start;
 	aux_unmap_area(&self->event);
+	/* A signal and a fork take their time, too. */
+	if (whole < 1)
+		SKIP(return, "mapped in %.2f s, which is too quick to tell", whole);
 
 	for (unsigned int i = 0; i < ATTEMPTS && (!i || ended >= whole / 2); i++) {
 		ended = map_until_killed(&self->event, variant->size, whole / 10);
