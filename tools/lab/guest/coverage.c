@@ -57,6 +57,6 @@ static int keep(const char *path, const struct stat *st, int type, struct FTW *f
 void keep_coverage(const struct spec *spec)
 {
 	target = spec->coverage;
-	if (target)
-		nftw(GCOV, keep, MAX_DEPTH, FTW_PHYS);
+	if (target && nftw(GCOV, keep, MAX_DEPTH, FTW_PHYS))
+		fatal("cannot read what the kernel has counted");
 }

@@ -49,11 +49,13 @@ def fragments(kernel, debug):
 
 
 def own_fragments(kernel, debug):
-    """Those of options that only the series has, or that its kernels alone are built with."""
-    if kernel == "stock":
-        return []
-    counts = ["coverage"] if paths.counts_coverage() and kernel == paths.SERIES else []
-    return _files(["series", *(["series-debug"] if debug else []), *counts])
+    """Those of options that only the series has."""
+    return _files(["series"] + (["series-debug"] if debug else []) if kernel != "stock" else [])
+
+
+def counting():
+    """What a kernel that counts which of its lines run is built with in addition."""
+    return _files(["coverage"])
 
 
 def saved(kernel):

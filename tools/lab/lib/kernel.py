@@ -76,8 +76,14 @@ def _make(name, debug, args, **more):
 
 
 def _variables(name, debug):
-    counts = coverage.make_words() if paths.counts_coverage() and name == paths.SERIES else []
-    return [*(DEBUG_VARIABLES if debug else []), *counts]
+    return [*(DEBUG_VARIABLES if debug else []),
+            *(coverage.make_words() if paths.counts_coverage(name) else [])]
+
+
+def wanted_config(name, debug):
+    """{symbol: value} of what the lab wants a kernel to have."""
+    counting = kconfig.counting() if paths.counts_coverage(name) else []
+    return kconfig.merge([*kconfig.fragments(name, debug), *counting])
 
 
 def source(name):
@@ -160,7 +166,7 @@ def compile_only(step, name, targets, words=()):
 
 def configure(name, debug):
     """Make .config anew if a fragment, the saved options or the source have changed."""
-    wanted = kconfig.merge(kconfig.fragments(name, debug))
+    wanted = wanted_config(name, debug)
     for symbol in _not_yet(name, debug):
         del wanted[symbol]
     saved = kconfig.saved(name)

@@ -52,9 +52,10 @@ def run():
     with build.locked("sources"), ui.step("Installing what the menu needs") as step:
         host.install_packages(step, PACKAGES)
     build.part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
-    build.part(f"kernel-{paths.SERIES}", "Configuring the kernel", kernel.configure_only)
+    name = f"kernel-{paths.kernel_name(paths.SERIES, False)}"
+    build.part(name, "Configuring the kernel", kernel.configure_only)
     directory = paths.kernel_dir(paths.SERIES)
-    with build.locked(f"kernel-{paths.kernel_name(paths.SERIES, False)}"):
+    with build.locked(name):
         _show(directory)
         count = save((directory / kernel.OWN_CONFIG).read_text(),
                      (directory / ".config").read_text())

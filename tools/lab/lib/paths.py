@@ -69,13 +69,13 @@ def default_kernel():
     return os.environ.get("LAB_KERNEL") or SERIES
 
 
-def counts_coverage():
-    """Whether the kernels of the series are those that count which lines run."""
-    return bool(os.environ.get("LAB_COVERAGE"))
+def counts_coverage(name=SERIES):
+    """Whether a kernel is one that counts which lines run; those of the series may be."""
+    return name == SERIES and bool(os.environ.get("LAB_COVERAGE"))
 
 
 def kernel_name(name, debug):
-    counts = COUNTS if counts_coverage() and name == SERIES else ""
+    counts = COUNTS if counts_coverage(name) else ""
     return f"{name}-debug{counts}" if debug else f"{name}{counts}"
 
 

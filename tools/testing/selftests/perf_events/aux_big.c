@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -130,8 +131,8 @@ TEST_F_TIMEOUT(aux_big, map_touch_and_trace, 300)
 }
 
 /*
- * A child maps the area, and is killed after a time. Returns how long it lived, or SIZE_MAX
- * if it had mapped all before, or -1 after an error.
+ * A child maps the area, and is killed after a time. Returns how long the child lived, or
+ * INFINITY if it had mapped all before, or -1 after an error.
  */
 static double map_until_killed(struct aux_event *event, unsigned long long size, double seconds)
 {
@@ -149,7 +150,7 @@ static double map_until_killed(struct aux_event *event, unsigned long long size,
 	if (pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid ||
 	    (WIFEXITED(status) && WEXITSTATUS(status)))
 		return -1;
-	return WIFEXITED(status) ? SIZE_MAX : aux_seconds() - start;
+	return WIFEXITED(status) ? INFINITY : aux_seconds() - start;
 }
 
 /*

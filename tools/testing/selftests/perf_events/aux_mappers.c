@@ -13,7 +13,7 @@
 #define AREA_PAGES	16
 #define MAPPERS		4
 
-/* How many children have mapped the area, and whose turn has come. */
+/* The number of children that have mapped the area, and the turn of the child that may go on. */
 struct shared {
 	unsigned int mapped, go;
 };
@@ -73,8 +73,8 @@ static bool moves(struct aux_event *event)
 }
 
 /*
- * Map the area, say so, wait until it is this one's turn, and see whether the trace is
- * there, though those whose turn was earlier have unmapped it.
+ * In a child: map the area, say so, and wait for the child's turn. The children with earlier
+ * turns have unmapped the area then, and the trace must be there all the same.
  */
 static void map_and_look(FIXTURE_DATA(aux_mappers) *self, unsigned int turn)
 {

@@ -23,9 +23,10 @@ struct stress_counts {
 #define PAGES_MASK	4095UL
 
 /*
- * An event. Threads take what they destroy by an exchange, and nobody waits
- * for anybody: a number or an address that is gone, or another's by now, is
- * the kernel's to refuse.
+ * An event and its mappings. The threads take no lock. A thread that closes or unmaps
+ * exchanges the number or the address for "none" first, so that only one thread does. Other
+ * threads may still use what they have read before: a file that is closed, or an address
+ * where nothing or something else is mapped. The kernel has to refuse that.
  */
 struct stress_slot {
 	atomic_int fd;

@@ -43,7 +43,7 @@ static void become_nobody(void)
 		_exit(errno);
 }
 
-/* Maps an event of its parent, perhaps as another user, and leaves it to exit to unmap. */
+/* A child maps an event of its parent, perhaps as another user; the child's exit unmaps it. */
 static int map_of_parent(struct stress_slot *slot, bool nobody)
 {
 	unsigned long pages = slot->maps[0] & PAGES_MASK;
