@@ -153,8 +153,9 @@ static vm_fault_t perf_mmap_fault(struct vm_fault *vmf)
 	if (!page)
 		return VM_FAULT_SIGBUS;
 
-	page->index = vmf->pgoff;
-	page->mapping = vmf->vma->vm_file->f_mapping;
+	/* Threads that touch the page at the same time write the same. */
+	WRITE_ONCE(page->index, vmf->pgoff);
+	WRITE_ONCE(page->mapping, vmf->vma->vm_file->f_mapping);
 	get_page(page);
 	vmf->page = page;
 	return 0;

@@ -3,6 +3,7 @@
  * The run state of branch trace store on a CPU; bts.h has the diagram. Only this file
  * touches the debug store, and switches the hardware on and off.
  */
+#include <linux/limits.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -25,10 +26,13 @@ static struct debug_store *bts_store(void)
 	return this_cpu_ptr(&cpu_hw_events)->ds;
 }
 
-/* The NMI of a trace may be due, or may have been missed. */
+/*
+ * The NMI of a trace may be due, or may have been missed. In BTS_BUSY, an NMI may come to
+ * this while bts_point() changes what it compares.
+ */
 static bool bts_due(const struct debug_store *ds)
 {
-	return READ_ONCE(ds->bts_index) >= ds->bts_interrupt_threshold;
+	return READ_ONCE(ds->bts_index) >= READ_ONCE(ds->bts_interrupt_threshold);
 }
 
 /* The rest of the NMI's handler may come to the threshold, for which no NMI follows. */
@@ -46,13 +50,15 @@ static void bts_save(struct bts *bts, const struct debug_store *ds)
 	};
 }
 
+/* Halfway, index and threshold do not make an NMI seem due. */
 static void bts_point(struct debug_store *ds, const struct bts_pointers *to,
 		      u64 index)
 {
+	WRITE_ONCE(ds->bts_interrupt_threshold, U64_MAX);
 	ds->bts_buffer_base = to->base;
-	ds->bts_index = index;
+	WRITE_ONCE(ds->bts_index, index);
 	ds->bts_absolute_maximum = to->maximum;
-	ds->bts_interrupt_threshold = to->threshold;
+	WRITE_ONCE(ds->bts_interrupt_threshold, to->threshold);
 }
 
 static void bts_restore(struct bts *bts, struct debug_store *ds)
@@ -67,7 +73,7 @@ static void bts_restore(struct bts *bts, struct debug_store *ds)
 static void bts_seal(struct bts *bts, struct debug_store *ds)
 {
 	bts_restore(bts, ds);
-	ds->bts_interrupt_threshold = bts->saved.maximum + BTS_RECORD_SIZE;
+	WRITE_ONCE(ds->bts_interrupt_threshold, bts->saved.maximum + BTS_RECORD_SIZE);
 	bts->sealed = true;
 }
 
