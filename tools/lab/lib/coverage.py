@@ -35,6 +35,9 @@ PACKAGES = ("gcovr",)
 # Headers of ours that have code
 HEADERS = ["kernel/events/aux/arith.h", "kernel/events/aux/contexts.h", "kernel/events/aux/synth.h",
            "kernel/events/maps.h"]
+# What the base has in their place, and the file that the series only changes
+BASE_SOURCES = ["arch/x86/events/intel/bts.c", "arch/x86/events/intel/pt.c",
+                "kernel/events/core.c", "kernel/events/ring_buffer.c"]
 # Tests that compile our files into a program, by their directories
 NATIVE = ("aux/logic", "pt/logic", "bts/logic")
 
@@ -48,6 +51,21 @@ def sources():
 def make_words():
     """Variables of make that have gcc count in our files, by the names of their objects."""
     return [f"GCOV_PROFILE_{stem}.o=y" for stem in sorted({Path(path).stem for path in sources()})]
+
+
+def _of(paths_of_sources):
+    """Text that make expands, for each object, to y if it is of one of these sources."""
+    return f"$(if $(filter {' '.join(paths_of_sources)},$(obj)/$(basetarget).c),y,n)"
+
+
+def race_words():
+    """Variables of make by which KCSAN looks at our files, and at no others."""
+    return [f"KCSAN_SANITIZE={_of(sources())}"]
+
+
+def kcov_words():
+    """Variables of make by which a task can ask where it was: in our files, and in the base's."""
+    return [f"KCOV_INSTRUMENT={_of([*sources(), *BASE_SOURCES])}"]
 
 
 def is_counting(kernel):

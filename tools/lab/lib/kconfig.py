@@ -53,6 +53,11 @@ def own_fragments(kernel, debug):
     return _files(["series"] + (["series-debug"] if debug else []) if kernel != "stock" else [])
 
 
+def racing():
+    """What makes of the kernel with checkers the one that finds data races."""
+    return _files(["races"])
+
+
 def counting():
     """What a kernel that counts which of its lines run is built with in addition."""
     return _files(["coverage"])

@@ -71,19 +71,22 @@ def _date():
 
 
 def _make(name, debug, args, **more):
-    make(name, paths.kernel_dir(name, debug), [*args, *_variables(name, debug)],
+    make(name, paths.kernel_dir(name, debug), [*args, *variables(name, debug)],
          log_file(name, debug), **more)
 
 
-def _variables(name, debug):
-    return [*(DEBUG_VARIABLES if debug else []),
+def variables(name, debug):
+    """Variables of make that say how some objects of a kernel are compiled."""
+    checking = coverage.race_words() if paths.finds_races(debug) else DEBUG_VARIABLES
+    return [*([*checking, *coverage.kcov_words()] if debug else []),
             *(coverage.make_words() if paths.counts_coverage(name) else [])]
 
 
 def wanted_config(name, debug):
     """{symbol: value} of what the lab wants a kernel to have."""
+    racing = kconfig.racing() if paths.finds_races(debug) else []
     counting = kconfig.counting() if paths.counts_coverage(name) else []
-    return kconfig.merge([*kconfig.fragments(name, debug), *counting])
+    return kconfig.merge([*kconfig.fragments(name, debug), *racing, *counting])
 
 
 def source(name):
@@ -238,7 +241,7 @@ def build(step, name=paths.SERIES, debug=False):
     image = paths.vmlinux(name, debug)
     key = f"kernel-{paths.kernel_name(name, debug)}"
     want = stamp.of_text((paths.kernel_dir(name, debug) / ".config").read_text(), _version(),
-                         _flags(name, image.parent), *_variables(name, debug), *_content(name))
+                         _flags(name, image.parent), *variables(name, debug), *_content(name))
     if stamp.is_current(key, want) and image.exists():
         step.note = "up to date"
         return

@@ -19,6 +19,8 @@ PATCHES_DIR = ROOT / "patches"
 DEFAULT_BASE = "6.12"
 # The kernel that is built of both, by name; the other one is the base's own, stock.
 SERIES = "series"
+# What the names of kernels with checkers end with
+DEBUG, RACES = "-debug", "-races"
 # What the names of kernels end with that count which of their lines run.
 COUNTS = "-coverage"
 # What debug information has in the place of the build directory, which differs between clones.
@@ -74,9 +76,15 @@ def counts_coverage(name=SERIES):
     return name == SERIES and bool(os.environ.get("LAB_COVERAGE"))
 
 
+def finds_races(debug=True):
+    """Whether the kernel with checkers is the one with KCSAN, which KASAN excludes."""
+    return debug and bool(os.environ.get("LAB_RACES"))
+
+
 def kernel_name(name, debug):
     counts = COUNTS if counts_coverage(name) else ""
-    return f"{name}-debug{counts}" if debug else f"{name}{counts}"
+    checkers = RACES if finds_races(debug) else DEBUG if debug else ""
+    return f"{name}{checkers}{counts}"
 
 
 def kernel_dir(name, debug=False):
