@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#define STRESS_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define STRESS_ERRNOS	134
-#define STRESS_MAX_OPS	40
+#define STRESS_MAX_OPS	64
 /* Events of a process, and mappings of each of them; the first is user page and data. */
 #define STRESS_SLOTS	4
 #define STRESS_MAPS	4
@@ -36,6 +38,8 @@ struct stress_slot {
 
 /* A thread that does random things. */
 struct stress_actor {
+	/* Returns each choice, a number less than BELOW; if NULL, they follow from random. */
+	uint64_t (*choose)(struct stress_actor *actor, uint64_t below);
 	uint64_t random;
 	/* Memory is read and written by way of this file, so that a fault is an errno. */
 	int scratch;
@@ -45,6 +49,8 @@ struct stress_actor {
 	bool per_cpu;
 	/* No event may leave this process. */
 	bool alone;
+	/* Set once an event may live, and trace, that is in no slot. */
+	bool astray;
 	pid_t mate;
 	struct stress_slot *slots;
 	struct stress_counts *counts;
@@ -59,6 +65,8 @@ struct stress_op {
 	unsigned int weight;
 	/* other events act on the trace, which not every PMU allows */
 	bool links;
+	/* with values that no program means, so it may never succeed; aux_stress leaves it out */
+	bool wild;
 };
 
 /* aux_stress_ops.c; the list ends with a name that is NULL */
@@ -68,6 +76,36 @@ uint64_t stress_random(struct stress_actor *actor, uint64_t below);
 void stress_cycles_attr(struct perf_event_attr *attr);
 void stress_step(struct stress_actor *actor);
 void stress_close_all(struct stress_actor *actor);
+
+/* ... what the operations are made of */
+int stress_result(long ret);
+struct stress_slot *stress_any_slot(struct stress_actor *actor);
+struct stress_slot *stress_used_slot(struct stress_actor *actor);
+atomic_ulong *stress_used_map(struct stress_actor *actor, struct stress_slot *slot);
+int stress_unmap_value(unsigned long value);
+int stress_keep(struct stress_actor *actor, int fd);
+pid_t stress_traced_task(struct stress_actor *actor);
+
+/* aux_stress_memory.c: mapped memory, by way of a file; 0 or -errno */
+int stress_put(struct stress_actor *actor, unsigned long at, __u64 value);
+int stress_get(struct stress_actor *actor, unsigned long at, __u64 *value);
+int stress_touch(struct stress_actor *actor, unsigned long at, size_t len);
+
+/* aux_stress_wild.c: operations with any values */
+int stress_open_any(struct stress_actor *actor);
+int stress_ioctl_any(struct stress_actor *actor);
+int stress_set_filter(struct stress_actor *actor);
+int stress_scribble(struct stress_actor *actor);
+int stress_map_any(struct stress_actor *actor);
+int stress_protect(struct stress_actor *actor);
+int stress_remap_any(struct stress_actor *actor);
+int stress_unmap_part(struct stress_actor *actor);
+int stress_advise(struct stress_actor *actor);
+int stress_pin_pages(struct stress_actor *actor);
+int stress_duplicate(struct stress_actor *actor);
+int stress_signal(struct stress_actor *actor);
+int stress_task_events(struct stress_actor *actor);
+int stress_hotplug(struct stress_actor *actor);
 
 /* aux_stress_life.c: operations that are the life of a process */
 int stress_fork_and_map(struct stress_actor *actor);
@@ -88,6 +126,7 @@ struct stress_state {
 };
 
 void stress_look(struct stress_state *state);
+void stress_allowance(struct stress_state *state);
 int stress_open_files(void);
 bool stress_pmu_is_free(void);
 

@@ -148,14 +148,19 @@ static void settle(void)
 	}
 }
 
+void stress_allowance(struct stress_state *state)
+{
+	for (int i = 0; i < 3; i++)
+		state->allowance[i] = aux_ask_child(allowance_as, users[i]);
+}
+
 void stress_look(struct stress_state *state)
 {
 	settle();
 	state->unexplained = unexplained_memory();
 	state->nmis = nmis();
 	state->pinned = aux_status(getpid(), "VmPin");
-	for (int i = 0; i < 3; i++)
-		state->allowance[i] = aux_ask_child(allowance_as, users[i]);
+	stress_allowance(state);
 }
 
 static int open_files_of(const char *pid)

@@ -27,28 +27,31 @@ void stress_count(struct stress_counts *counts, unsigned int op, int ret)
 	atomic_fetch_add(&counts->of[op][ret < 0 ? -ret : 0], 1);
 }
 
-/* splitmix64 */
+/* splitmix64, unless the choices are another's */
 uint64_t stress_random(struct stress_actor *a, uint64_t below)
 {
-	uint64_t z = a->random += 0x9e3779b97f4a7c15;
+	uint64_t z;
 
+	if (a->choose)
+		return a->choose(a, below);
+	z = a->random += 0x9e3779b97f4a7c15;
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return (z ^ z >> 31) % below;
 }
 
-static int result(long ret)
+int stress_result(long ret)
 {
 	return ret < 0 ? -errno : 0;
 }
 
-static struct stress_slot *any_slot(struct stress_actor *a)
+struct stress_slot *stress_any_slot(struct stress_actor *a)
 {
 	return &a->slots[stress_random(a, STRESS_SLOTS)];
 }
 
 /* A slot with an event, if there is one. */
-static struct stress_slot *used_slot(struct stress_actor *a)
+struct stress_slot *stress_used_slot(struct stress_actor *a)
 {
 	uint64_t first = stress_random(a, STRESS_SLOTS);
 	struct stress_slot *slot = &a->slots[first];
@@ -58,12 +61,37 @@ static struct stress_slot *used_slot(struct stress_actor *a)
 	return slot;
 }
 
+/* A mapping of an event, if it has one. */
+atomic_ulong *stress_used_map(struct stress_actor *a, struct stress_slot *slot)
+{
+	uint64_t first = stress_random(a, STRESS_MAPS);
+	atomic_ulong *map = &slot->maps[first];
+
+	for (int i = 0; i < STRESS_MAPS && !*map; i++)
+		map = &slot->maps[(first + i) % STRESS_MAPS];
+	return map;
+}
+
+/*
+ * Unmap what a slot had. If that fails for want of memory, as it may once where failures are
+ * injected, nobody would know of the mapping any more: try again.
+ */
+int stress_unmap_value(unsigned long value)
+{
+	int ret = 0;
+
+	for (int i = 0; value && i < 2; i++) {
+		ret = stress_result(munmap((void *)(value & ~PAGES_MASK),
+					   (value & PAGES_MASK) * PAGE));
+		if (ret != -ENOMEM)
+			break;
+	}
+	return ret;
+}
+
 static void unmap(atomic_ulong *map)
 {
-	unsigned long value = atomic_exchange(map, 0);
-
-	if (value)
-		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
+	stress_unmap_value(atomic_exchange(map, 0));
 }
 
 static void unmap_all(struct stress_slot *slot)
@@ -73,9 +101,9 @@ static void unmap_all(struct stress_slot *slot)
 }
 
 /* An event comes into a slot; now and then the old one's mappings outlive it. */
-static int keep(struct stress_actor *a, int fd)
+int stress_keep(struct stress_actor *a, int fd)
 {
-	struct stress_slot *slot = any_slot(a);
+	struct stress_slot *slot = stress_any_slot(a);
 	int old;
 
 	if (fd < 0)
@@ -85,10 +113,12 @@ static int keep(struct stress_actor *a, int fd)
 		close(old);
 	if (stress_random(a, 4))
 		unmap_all(slot);
+	else if (old >= 0)
+		a->astray = true;
 	return 0;
 }
 
-static pid_t traced_task(struct stress_actor *a)
+pid_t stress_traced_task(struct stress_actor *a)
 {
 	switch (stress_random(a, 3)) {
 	case 0:
@@ -100,10 +130,14 @@ static pid_t traced_task(struct stress_actor *a)
 	}
 }
 
-static int open_attr(struct stress_actor *a, struct perf_event_attr *attr, int leader, int cpu)
+static pid_t any_target(struct stress_actor *a)
 {
-	pid_t pid = a->per_cpu ? -1 : traced_task(a);
+	return a->per_cpu ? -1 : stress_traced_task(a);
+}
 
+static int open_attr(struct stress_actor *a, struct perf_event_attr *attr, pid_t pid, int cpu,
+		     int leader)
+{
 	attr->aux_watermark = stress_random(a, 2) ? PAGE << stress_random(a, 4) : 0;
 	return syscall(SYS_perf_event_open, attr, pid, cpu, leader,
 		       stress_random(a, 4) ? PERF_FLAG_FD_CLOEXEC : 0);
@@ -116,17 +150,18 @@ static int op_open(struct stress_actor *a)
 
 	aux_attr(&attr);
 	attr.disabled = stress_random(a, 2);
-	return keep(a, open_attr(a, &attr, -1, cpu));
+	return stress_keep(a, open_attr(a, &attr, any_target(a), cpu, -1));
 }
 
 static int op_open_inherited(struct stress_actor *a)
 {
 	struct perf_event_attr attr;
+	int cpu = stress_random(a, CPUS);
 
 	aux_attr(&attr);
 	attr.disabled = stress_random(a, 2);
 	attr.inherit = 1;
-	return keep(a, open_attr(a, &attr, -1, stress_random(a, CPUS)));
+	return stress_keep(a, open_attr(a, &attr, any_target(a), cpu, -1));
 }
 
 /* Overflows after some cycles, on x86 in an NMI, which interrupts what the leader does. */
@@ -147,19 +182,15 @@ static int open_group(struct stress_actor *a, struct perf_event_attr *trace,
 		      struct perf_event_attr *member, int members)
 {
 	int cpu = a->per_cpu ? (int)stress_random(a, CPUS) : -1;
-	uint64_t random = a->random;
-	int leader, fd, ret = 0;
+	pid_t pid = any_target(a);
+	int leader, ret = 0;
 
-	leader = open_attr(a, trace, -1, cpu);
+	leader = open_attr(a, trace, pid, cpu, -1);
 	if (leader < 0)
 		return -errno;
-	for (int i = 0; i < members && !ret; i++) {
-		/* The same task again. */
-		a->random = random;
-		fd = open_attr(a, &member[i], leader, cpu);
-		ret = keep(a, fd);
-	}
-	keep(a, leader);
+	for (int i = 0; i < members && !ret; i++)
+		ret = stress_keep(a, open_attr(a, &member[i], pid, cpu, leader));
+	stress_keep(a, leader);
 	return ret;
 }
 
@@ -190,9 +221,11 @@ static int op_open_paused(struct stress_actor *a)
 
 static int op_close(struct stress_actor *a)
 {
-	int fd = atomic_exchange(&any_slot(a)->fd, -1);
+	int fd = atomic_exchange(&stress_any_slot(a)->fd, -1);
 
-	return fd < 0 ? -EBADF : result(close(fd));
+	/* It lives on if it is mapped. */
+	a->astray = true;
+	return fd < 0 ? -EBADF : stress_result(close(fd));
 }
 
 /* The old mapping of that place goes: in any order, that is. */
@@ -206,9 +239,7 @@ static int map(struct stress_slot *slot, int index, unsigned long pages, int pro
 		return -errno;
 	/* What another thread has mapped there meanwhile is not lost. */
 	pages |= (unsigned long)at;
-	pages = atomic_exchange(&slot->maps[index], pages);
-	if (pages)
-		munmap((void *)(pages & ~PAGES_MASK), (pages & PAGES_MASK) * PAGE);
+	stress_unmap_value(atomic_exchange(&slot->maps[index], pages));
 	return 0;
 }
 
@@ -217,38 +248,25 @@ static int op_map_data(struct stress_actor *a)
 {
 	unsigned int order = stress_random(a, 2) ? 0 : stress_random(a, MAX_DATA_ORDER + 1);
 
-	return map(used_slot(a), 0, 1 + (1UL << order), PROT_READ | PROT_WRITE, 0);
+	return map(stress_used_slot(a), 0, 1 + (1UL << order), PROT_READ | PROT_WRITE, 0);
 }
 
 /* Once more the same, elsewhere. */
 static int op_map_data_again(struct stress_actor *a)
 {
-	struct stress_slot *slot = used_slot(a);
+	struct stress_slot *slot = stress_used_slot(a);
 	unsigned long pages = slot->maps[0] & PAGES_MASK;
 
 	return map(slot, STRESS_MAPS - 1, pages ?: 2, PROT_READ, 0);
 }
 
-static int put(struct stress_actor *a, unsigned long page, size_t offset, __u64 value)
-{
-	if (pwrite(a->scratch, &value, sizeof(value), 0) < 0)
-		return -errno;
-	return result(pread(a->scratch, (void *)(page + offset), sizeof(value), 0));
-}
-
-static int get(struct stress_actor *a, unsigned long page, size_t offset, __u64 *value)
-{
-	if (pwrite(a->scratch, (void *)(page + offset), sizeof(*value), 0) < 0)
-		return -errno;
-	return result(pread(a->scratch, value, sizeof(*value), 0));
-}
-
-#define FIELD(name) offsetof(struct perf_event_mmap_page, name)
+/* Where a field of the user page is. */
+#define FIELD(page, name) ((page) + offsetof(struct perf_event_mmap_page, name))
 
 /* An area of some size, or the one that there is. */
 static int map_area(struct stress_actor *a, int prot)
 {
-	struct stress_slot *slot = used_slot(a);
+	struct stress_slot *slot = stress_used_slot(a);
 	unsigned long page = slot->maps[0] & ~PAGES_MASK, pages = slot->maps[0] & PAGES_MASK;
 	__u64 size = 0;
 	int ret;
@@ -256,13 +274,13 @@ static int map_area(struct stress_actor *a, int prot)
 	/* There has to be a buffer first. */
 	if (!page)
 		return map(slot, 0, 2, PROT_READ | PROT_WRITE, 0);
-	ret = get(a, page, FIELD(aux_size), &size);
+	ret = stress_get(a, FIELD(page, aux_size), &size);
 	if (ret)
 		return ret;
 	if (!size || size > PAGE << MAX_AREA_ORDER || !stress_random(a, 4))
 		size = PAGE << stress_random(a, MAX_AREA_ORDER + 1);
-	ret = put(a, page, FIELD(aux_offset), pages * PAGE);
-	ret = ret ?: put(a, page, FIELD(aux_size), size);
+	ret = stress_put(a, FIELD(page, aux_offset), pages * PAGE);
+	ret = ret ?: stress_put(a, FIELD(page, aux_size), size);
 	return ret ?: map(slot, 1 + stress_random(a, STRESS_MAPS - 1), size / PAGE, prot,
 			  pages * PAGE);
 }
@@ -279,18 +297,16 @@ static int op_map_area_overwrite(struct stress_actor *a)
 
 static int op_unmap(struct stress_actor *a)
 {
-	atomic_ulong *map = &any_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	atomic_ulong *map = stress_used_map(a, stress_any_slot(a));
 	unsigned long value = atomic_exchange(map, 0);
 
-	if (!value)
-		return -EFAULT;
-	return result(munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE));
+	return value ? stress_unmap_value(value) : -EFAULT;
 }
 
 /* Somewhere else in the address space: open() and close() of a mapping that lives. */
 static int op_mremap(struct stress_actor *a)
 {
-	atomic_ulong *map = &used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	atomic_ulong *map = stress_used_map(a, stress_used_slot(a));
 	unsigned long value = atomic_exchange(map, 0);
 	size_t len = (value & PAGES_MASK) * PAGE;
 	void *from = (void *)(value & ~PAGES_MASK), *to;
@@ -303,19 +319,20 @@ static int op_mremap(struct stress_actor *a)
 		return -errno;
 	if (mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
 		ret = -errno;
-		munmap(to, len);
+		stress_unmap_value((unsigned long)to | len / PAGE);
 		to = from;
 	}
-	value = atomic_exchange(map, (unsigned long)to | len / PAGE);
-	if (value)
-		munmap((void *)(value & ~PAGES_MASK), (value & PAGES_MASK) * PAGE);
+	/* Without memory to unmap it there, it is in both places. The fuzzer uses none twice. */
+	if (!ret && a->choose)
+		stress_unmap_value((unsigned long)from | len / PAGE);
+	stress_unmap_value(atomic_exchange(map, (unsigned long)to | len / PAGE));
 	return ret;
 }
 
 /* A page, or all that is there. */
 static int op_touch(struct stress_actor *a)
 {
-	unsigned long value = used_slot(a)->maps[stress_random(a, STRESS_MAPS)];
+	unsigned long value = *stress_used_map(a, stress_used_slot(a));
 	unsigned long pages = value & PAGES_MASK, at = value & ~PAGES_MASK;
 	bool all = !stress_random(a, 8);
 
@@ -323,29 +340,29 @@ static int op_touch(struct stress_actor *a)
 		return -EFAULT;
 	if (!all)
 		at += stress_random(a, pages) * PAGE;
-	return result(pwrite(a->scratch, (void *)at, all ? pages * PAGE : PAGE, 0));
+	return stress_touch(a, at, all ? pages * PAGE : PAGE);
 }
 
 /* The reader has read all, and may enable what was full. */
 static int op_consume(struct stress_actor *a)
 {
-	struct stress_slot *slot = used_slot(a);
+	struct stress_slot *slot = stress_used_slot(a);
 	unsigned long page = slot->maps[0] & ~PAGES_MASK;
 	__u64 head;
 	int ret;
 
 	if (!page)
 		return -EFAULT;
-	ret = get(a, page, FIELD(aux_head), &head);
-	ret = ret ?: put(a, page, FIELD(aux_tail), head);
-	ret = ret ?: get(a, page, FIELD(data_head), &head);
-	ret = ret ?: put(a, page, FIELD(data_tail), head);
-	return ret ?: result(ioctl(slot->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ret = stress_get(a, FIELD(page, aux_head), &head);
+	ret = ret ?: stress_put(a, FIELD(page, aux_tail), head);
+	ret = ret ?: stress_get(a, FIELD(page, data_head), &head);
+	ret = ret ?: stress_put(a, FIELD(page, data_tail), head);
+	return ret ?: stress_result(ioctl(slot->fd, PERF_EVENT_IOC_ENABLE, 0));
 }
 
 static int control(struct stress_actor *a, unsigned long request, unsigned long arg)
 {
-	return result(ioctl(used_slot(a)->fd, request, arg));
+	return stress_result(ioctl(stress_used_slot(a)->fd, request, arg));
 }
 
 static int op_enable(struct stress_actor *a)
@@ -376,10 +393,10 @@ static int redirect_new(struct stress_actor *a, int to)
 	else
 		attr = *a->cycles;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
-		fd = open_attr(a, &attr, -1, cpu);
-		ret = fd < 0 ? -errno : result(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to));
+		fd = open_attr(a, &attr, any_target(a), cpu, -1);
+		ret = fd < 0 ? -errno : stress_result(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to));
 		if (!ret)
-			return keep(a, fd);
+			return stress_keep(a, fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -389,13 +406,13 @@ static int redirect_new(struct stress_actor *a, int to)
 /* An event that is mapped stays with its buffer. */
 static int op_set_output(struct stress_actor *a)
 {
-	struct stress_slot *from = used_slot(a), *to = used_slot(a);
+	struct stress_slot *from = stress_used_slot(a), *to = stress_used_slot(a);
 
 	if (stress_random(a, 2))
 		return redirect_new(a, to->fd);
 	if (stress_random(a, 2))
 		unmap_all(from);
-	return result(ioctl(from->fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd));
+	return stress_result(ioctl(from->fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd));
 }
 
 static int op_unset_output(struct stress_actor *a)
@@ -405,16 +422,16 @@ static int op_unset_output(struct stress_actor *a)
 
 static int op_poll(struct stress_actor *a)
 {
-	struct pollfd file = { .fd = used_slot(a)->fd, .events = POLLIN };
+	struct pollfd file = { .fd = stress_used_slot(a)->fd, .events = POLLIN };
 
-	return result(poll(&file, 1, stress_random(a, 20)));
+	return stress_result(poll(&file, 1, stress_random(a, 20)));
 }
 
 static int op_read(struct stress_actor *a)
 {
 	__u64 values[8];
 
-	return result(read(used_slot(a)->fd, values, sizeof(values)));
+	return stress_result(read(stress_used_slot(a)->fd, values, sizeof(values)));
 }
 
 static int op_work(struct stress_actor *a)
@@ -425,7 +442,7 @@ static int op_work(struct stress_actor *a)
 
 static int op_pin(struct stress_actor *a)
 {
-	return result(aux_pin(0, stress_random(a, CPUS)));
+	return stress_result(aux_pin(0, stress_random(a, CPUS)));
 }
 
 /* The event lives on in another process, or in no process at all for a while. */
@@ -438,15 +455,16 @@ static int op_send(struct stress_actor *a)
 		.msg_control = control, .msg_controllen = sizeof(control),
 	};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	int fd = used_slot(a)->fd;
+	int fd = stress_used_slot(a)->fd;
 
 	if (a->alone)
 		return -EPERM;
+	a->astray = true;
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return result(sendmsg(a->mailbox[0], &message, MSG_DONTWAIT));
+	return stress_result(sendmsg(a->mailbox[0], &message, MSG_DONTWAIT));
 }
 
 static int op_receive(struct stress_actor *a)
@@ -466,7 +484,7 @@ static int op_receive(struct stress_actor *a)
 	if (!header)
 		return -EBADF;
 	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return keep(a, fd);
+	return stress_keep(a, fd);
 }
 
 const struct stress_op stress_ops[] = {
@@ -498,6 +516,20 @@ const struct stress_op stress_ops[] = {
 	{ "exit-traced",	stress_exit_traced,	1 },
 	{ "kill-traced",	stress_kill_traced,	1 },
 	{ "exec-traced",	stress_exec_traced,	1 },
+	{ "open-any",		stress_open_any,	24,	.wild = true },
+	{ "ioctl-any",		stress_ioctl_any,	8,	.wild = true },
+	{ "set-filter",		stress_set_filter,	4,	.wild = true },
+	{ "scribble",		stress_scribble,	8,	.wild = true },
+	{ "map-any",		stress_map_any,		8,	.wild = true },
+	{ "protect",		stress_protect,		4,	.wild = true },
+	{ "remap-any",		stress_remap_any,	4,	.wild = true },
+	{ "unmap-part",		stress_unmap_part,	4,	.wild = true },
+	{ "advise",		stress_advise,		4,	.wild = true },
+	{ "pin-pages",		stress_pin_pages,	2,	.wild = true },
+	{ "duplicate",		stress_duplicate,	4,	.wild = true },
+	{ "signal",		stress_signal,		2,	.wild = true },
+	{ "task-events",	stress_task_events,	2,	.wild = true },
+	{ "hotplug",		stress_hotplug,		1,	.wild = true },
 	{ }
 };
 
@@ -506,7 +538,7 @@ static unsigned int total_weight(void)
 	unsigned int sum = 0;
 
 	for (const struct stress_op *op = stress_ops; op->name; op++)
-		sum += op->weight;
+		sum += op->wild ? 0 : op->weight;
 	return sum;
 }
 
@@ -515,6 +547,7 @@ void stress_step(struct stress_actor *a)
 	unsigned int at = stress_random(a, total_weight());
 	unsigned int op = 0;
 
+	/* Those with any values stand at the list's end. */
 	while (at >= stress_ops[op].weight)
 		at -= stress_ops[op++].weight;
 	stress_count(a->counts, op, stress_ops[op].run(a));

@@ -14,10 +14,11 @@ TEST_GEN_PROGS_EXTENDED += aux_stress
 TEST_PROGS_EXTENDED += aux_report.sh
 TEST_FILES += aux_defects
 
+AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_memory.c
+
 # What follows are rules, none of which is what make is to do by default.
 .DEFAULT_GOAL := all
 $(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress): aux_util.c aux_util.h
 $(or $(OUTPUT),$(CURDIR))/aux_synth: aux_synth_reader.c aux_synth.h
-$(or $(OUTPUT),$(CURDIR))/aux_stress: aux_stress_ops.c aux_stress_life.c aux_stress_check.c \
-				      aux_stress.h
+$(or $(OUTPUT),$(CURDIR))/aux_stress: $(AUX_STRESS_OPS) aux_stress_check.c aux_stress.h
 LOCAL_HDRS += aux_util.h aux_stress.h aux_synth.h

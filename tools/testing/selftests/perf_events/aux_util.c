@@ -39,13 +39,13 @@ const char *aux_pmu_name(void)
 	return getenv("AUX_PMU") ?: "intel_pt";
 }
 
-int aux_pmu_type(void)
+static int read_type(const char *pmu)
 {
 	char path[256];
 	int type = -1;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", aux_pmu_name());
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
 	file = fopen(path, "r");
 	if (!file)
 		return -1;
@@ -53,6 +53,31 @@ int aux_pmu_type(void)
 		type = -1;
 	fclose(file);
 	return type;
+}
+
+/* Each is read once by each thread. */
+int aux_type_of(const char *pmu)
+{
+	static __thread struct {
+		char name[32];
+		int type;
+	} known[8];
+
+	for (int i = 0; i < 8; i++) {
+		if (!strcmp(known[i].name, pmu))
+			return known[i].type;
+		if (known[i].name[0])
+			continue;
+		known[i].type = read_type(pmu);
+		snprintf(known[i].name, sizeof(known[i].name), "%s", pmu);
+		return known[i].type;
+	}
+	return read_type(pmu);
+}
+
+int aux_pmu_type(void)
+{
+	return aux_type_of(aux_pmu_name());
 }
 
 /* A PMU without hardware: packets of 64 bytes, as many as time passes. */

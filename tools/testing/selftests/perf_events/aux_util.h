@@ -54,8 +54,9 @@ struct aux_log {
 
 size_t aux_page_size(void);
 const char *aux_pmu_name(void);
-/* perf_event_attr::type of the PMU, or -1 where there is none. */
+/* perf_event_attr::type of the PMU, or of another one by name; -1 where there is none. */
 int aux_pmu_type(void);
+int aux_type_of(const char *pmu);
 
 /* User space only, disabled at first. */
 void aux_attr(struct perf_event_attr *attr);

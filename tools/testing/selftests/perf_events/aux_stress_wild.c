@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The stress of AUX areas: operations whose values no program means, for the fuzzer. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "aux_stress.h"
+#include "aux_util.h"
+
+#define PAGE		aux_page_size()
+#define COUNT(array)	STRESS_COUNT(array)
+#define CPUS		2
+/* Flags of perf_event_attr, bits of its sample_type and of its read_format, so far */
+#define ATTR_FLAGS	41
+#define SAMPLE_BITS	26
+#define FORMAT_BITS	6
+#define MAX_PAGES	1100
+#define OFFLINE_USEC	20000
+
+/* Values that are next to what code compares with. */
+static const __u64 odd_values[] = {
+	0, 1, 2, 7, 8, 63, 64, 4095, 4096, 4097, 8192, 65528, 65535, 65536, 1 << 20,
+	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
+	0x8000000000000000, 0xfffffffffffff000, 0xffffffffffffffff,
+};
+
+static __u64 odd_value(struct stress_actor *a)
+{
+	return odd_values[stress_random(a, COUNT(odd_values))];
+}
+
+/* Up to MOST bits among the lowest COUNT, but none in one half of all cases. */
+static __u64 some_bits(struct stress_actor *a, unsigned int most, unsigned int count)
+{
+	unsigned int wanted = stress_random(a, 2) ? stress_random(a, most + 1) : 0;
+	__u64 bits = 0;
+
+	while (wanted--)
+		bits |= 1ULL << stress_random(a, count);
+	return bits;
+}
+
+static void set_event(struct stress_actor *a, struct perf_event_attr *attr)
+{
+	static const char * const pmus[] = {
+		"intel_pt", "intel_bts", "aux_synth", "aux_synth_large", "aux_synth_no_sg",
+	};
+	static const __u64 software[] = {
+		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_CPU_MIGRATIONS,
+	};
+	unsigned int kind = stress_random(a, 12);
+
+	if (kind < 6) {
+		aux_attr(attr);
+		/* Where time decides how much is traced, not so much that nothing else runs. */
+		attr->config |= aux_by_time() ? some_bits(a, 2, 16) << 32 : some_bits(a, 2, 32);
+		attr->config2 = some_bits(a, 1, 16);
+	} else if (kind < 8) {
+		attr->type = aux_type_of(pmus[stress_random(a, COUNT(pmus))]);
+	} else if (kind < 9) {
+		*attr = *a->cycles;
+	} else if (kind < 11) {
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = software[stress_random(a, COUNT(software))];
+	} else {
+		attr->type = PERF_TYPE_BREAKPOINT;
+		attr->bp_type = HW_BREAKPOINT_W;
+		attr->bp_len = HW_BREAKPOINT_LEN_4;
+		attr->bp_addr = (unsigned long)&odd_values & ~7UL;
+	}
+}
+
+static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
+{
+	static const __u32 sizes[] = { 0, 1, 8, 64, 2048, 4096, 65528, 65535, 0x80000000 };
+	static const __u64 periods[] = { 0, 1000, 50000, 1000000 };
+	__u64 *flags = (__u64 *)((char *)attr + offsetof(struct perf_event_attr, read_format) +
+				 sizeof(attr->read_format));
+
+	attr->size = sizeof(*attr);
+	*flags ^= some_bits(a, 3, ATTR_FLAGS);
+	attr->sample_type |= some_bits(a, 3, SAMPLE_BITS);
+	attr->read_format = some_bits(a, 2, FORMAT_BITS);
+	/* Not of each event, or the machine does nothing else. */
+	if (attr->type != PERF_TYPE_SOFTWARE || attr->config < PERF_COUNT_SW_PAGE_FAULTS)
+		attr->sample_period = periods[stress_random(a, COUNT(periods))];
+	attr->aux_watermark = stress_random(a, 2) ? odd_value(a) : 0;
+	attr->aux_sample_size = stress_random(a, 3) ? 0 : sizes[stress_random(a, COUNT(sizes))];
+	if (!stress_random(a, 4))
+		aux_set_action(attr, 1U << stress_random(a, 32));
+}
+
+int stress_open_any(struct stress_actor *a)
+{
+	struct perf_event_attr attr = { };
+	int leader = stress_random(a, 2) ? stress_used_slot(a)->fd : -1;
+	int cpu = (int)stress_random(a, CPUS + 2) - 1;
+	pid_t pid = a->per_cpu || !stress_random(a, 4) ? -1 : stress_traced_task(a);
+
+	set_event(a, &attr);
+	set_rest(a, &attr);
+	return stress_keep(a, syscall(SYS_perf_event_open, &attr, pid, cpu, leader,
+				      some_bits(a, 2, 4)));
+}
+
+int stress_ioctl_any(struct stress_actor *a)
+{
+	static const unsigned long requests[] = {
+		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_REFRESH,
+		PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_SET_OUTPUT, PERF_EVENT_IOC_SET_BPF,
+		PERF_EVENT_IOC_PAUSE_OUTPUT,
+	};
+	int fd = stress_used_slot(a)->fd;
+	unsigned long request = requests[stress_random(a, COUNT(requests))];
+	__u64 value = odd_value(a);
+
+	switch (stress_random(a, 4)) {
+	case 0:
+		return stress_result(ioctl(fd, PERF_EVENT_IOC_PERIOD, &value));
+	case 1:
+		return stress_result(ioctl(fd, PERF_EVENT_IOC_ID, &value));
+	default:
+		return stress_result(ioctl(fd, request, stress_random(a, 2) ? value : 1));
+	}
+}
+
+int stress_set_filter(struct stress_actor *a)
+{
+	static const char * const filters[] = {
+		"", " ", "filter", "filter 0/0", "filter 0x401000/0x100@/proc/self/exe",
+		"start 0x401000@/proc/self/exe", "stop 0x401000@/proc/self/exe",
+		"tracestop 0/64@/proc/self/exe", "filter 0xffffffff81000000/0x100000",
+		"start 0xffffffff81000000", "stop 0xffffffff81000000",
+		"filter 0xffffffffffffffff/2", "filter 0/4096@/nonexistent",
+		"filter 0/4096@/proc", "start 0@/proc/self/exe,stop 1@/proc/self/exe",
+		"filter 0/1,filter 1/1,filter 2/1,filter 3/1,filter 4/1",
+		"filter 0/16@/proc/self/exe,filter 16/16@/proc/self/exe",
+		"filter 0/", "filter /16", "start 0/0@", "common_pid == 0", "stop 0x",
+	};
+
+	return stress_result(ioctl(stress_used_slot(a)->fd, PERF_EVENT_IOC_SET_FILTER,
+				   filters[stress_random(a, COUNT(filters))]));
+}
+
+/* One of the fields that the reader writes, or anything else. */
+int stress_scribble(struct stress_actor *a)
+{
+	static const size_t fields[] = {
+		offsetof(struct perf_event_mmap_page, data_tail),
+		offsetof(struct perf_event_mmap_page, data_head),
+		offsetof(struct perf_event_mmap_page, data_offset),
+		offsetof(struct perf_event_mmap_page, data_size),
+		offsetof(struct perf_event_mmap_page, aux_head),
+		offsetof(struct perf_event_mmap_page, aux_tail),
+		offsetof(struct perf_event_mmap_page, aux_offset),
+		offsetof(struct perf_event_mmap_page, aux_size),
+	};
+	unsigned long page = stress_used_slot(a)->maps[0] & ~PAGES_MASK;
+	size_t offset;
+
+	if (!page)
+		return -EFAULT;
+	if (stress_random(a, 8))
+		offset = fields[stress_random(a, COUNT(fields))];
+	else
+		offset = 8 * stress_random(a, 4096 / 8);
+	return stress_put(a, page + offset, odd_value(a));
+}
+
+static int any_protection(struct stress_actor *a)
+{
+	static const int all[] = { PROT_READ | PROT_WRITE, PROT_READ, PROT_WRITE, PROT_NONE,
+				   PROT_READ | PROT_EXEC };
+
+	return all[stress_random(a, COUNT(all))];
+}
+
+static unsigned long any_pages(struct stress_actor *a)
+{
+	unsigned long order = 1UL << stress_random(a, 11);
+
+	return stress_random(a, 2) ? order : order + stress_random(a, 3) - 1;
+}
+
+int stress_map_any(struct stress_actor *a)
+{
+	struct stress_slot *slot = stress_used_slot(a);
+	unsigned long pages = any_pages(a);
+	off_t offset = stress_random(a, 2) ? 0 : any_pages(a) * PAGE;
+	int flags = stress_random(a, 8) ? MAP_SHARED : MAP_PRIVATE;
+	int protection = any_protection(a);
+	void *at;
+
+	if (!pages || pages > MAX_PAGES)
+		return -EINVAL;
+	flags |= stress_random(a, 8) ? 0 : MAP_POPULATE;
+	flags |= stress_random(a, 16) ? 0 : MAP_LOCKED;
+	at = mmap(NULL, pages * PAGE, protection, flags, slot->fd, offset);
+	if (at == MAP_FAILED)
+		return -errno;
+	stress_unmap_value(atomic_exchange(&slot->maps[0], (unsigned long)at | pages));
+	return 0;
+}
+
+/* All of a mapping, or some pages of it; false: there is none. */
+static bool any_range(struct stress_actor *a, char **at, size_t *len)
+{
+	unsigned long map = *stress_used_map(a, stress_used_slot(a));
+	unsigned long pages = map & PAGES_MASK, skipped = 0;
+
+	if (!map)
+		return false;
+	if (stress_random(a, 2)) {
+		skipped = stress_random(a, pages);
+		pages = 1 + stress_random(a, pages - skipped);
+	}
+	*at = (char *)(map & ~PAGES_MASK) + skipped * PAGE;
+	*len = pages * PAGE;
+	return true;
+}
+
+int stress_protect(struct stress_actor *a)
+{
+	size_t len;
+	char *at;
+
+	if (!any_range(a, &at, &len))
+		return -EFAULT;
+	return stress_result(mprotect(at, len, any_protection(a)));
+}
+
+/* A mapping is made smaller, larger, or is mapped again; where it came to is not kept. */
+int stress_remap_any(struct stress_actor *a)
+{
+	size_t len, new_len = any_pages(a) * PAGE;
+	bool again = !stress_random(a, 3);
+	char *at, *to;
+
+	if (!any_range(a, &at, &len) || !new_len)
+		return -EFAULT;
+	to = mremap(at, again ? 0 : len, new_len, stress_random(a, 2) ? MREMAP_MAYMOVE : 0);
+	if (to == MAP_FAILED)
+		return -errno;
+	/* If it was not moved, it is as long as before, or the rest goes with its slot. */
+	if (to != at)
+		stress_unmap_value((unsigned long)to | new_len / PAGE);
+	return 0;
+}
+
+/* The rest of it goes with its slot. */
+int stress_unmap_part(struct stress_actor *a)
+{
+	size_t len;
+	char *at;
+
+	if (!any_range(a, &at, &len))
+		return -EFAULT;
+	return stress_result(munmap(at, len));
+}
+
+int stress_advise(struct stress_actor *a)
+{
+	static const int advices[] = { MADV_DONTNEED, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK,
+				       MADV_WILLNEED, MADV_FREE, MADV_PAGEOUT, MADV_DONTDUMP };
+	size_t len;
+	char *at;
+
+	if (!any_range(a, &at, &len))
+		return -EFAULT;
+	if (!stress_random(a, 4))
+		return stress_result(mlock(at, len));
+	return stress_result(madvise(at, len, advices[stress_random(a, COUNT(advices))]));
+}
+
+/* A pipe holds references to pages of the buffer, while it goes perhaps. */
+int stress_pin_pages(struct stress_actor *a)
+{
+	struct iovec range;
+	int ends[2], ret;
+	char *at;
+
+	if (!any_range(a, &at, &range.iov_len))
+		return -EFAULT;
+	range.iov_base = at;
+	if (pipe2(ends, O_NONBLOCK | O_CLOEXEC))
+		return -errno;
+	ret = stress_result(vmsplice(ends[1], &range, 1, SPLICE_F_NONBLOCK));
+	if (!ret && stress_random(a, 2))
+		munmap(at, range.iov_len);
+	close(ends[0]);
+	close(ends[1]);
+	return ret;
+}
+
+int stress_duplicate(struct stress_actor *a)
+{
+	a->astray = true;
+	return stress_keep(a, fcntl(stress_used_slot(a)->fd, F_DUPFD_CLOEXEC, 0));
+}
+
+/* A wakeup is a signal, too. */
+int stress_signal(struct stress_actor *a)
+{
+	int fd = stress_used_slot(a)->fd;
+
+	signal(SIGIO, SIG_IGN);
+	if (fcntl(fd, F_SETOWN, getpid()))
+		return -errno;
+	if (fcntl(fd, F_SETFL, stress_random(a, 3) ? O_ASYNC | O_NONBLOCK : 0))
+		return -errno;
+	return stress_result(ioctl(fd, PERF_EVENT_IOC_REFRESH, 1 + stress_random(a, 2)));
+}
+
+int stress_task_events(struct stress_actor *a)
+{
+	return stress_result(prctl(stress_random(a, 3) ? PR_TASK_PERF_EVENTS_ENABLE :
+							 PR_TASK_PERF_EVENTS_DISABLE));
+}
+
+/* A CPU goes, for a short while; seldom, as that takes as long as many other operations. */
+int stress_hotplug(struct stress_actor *a)
+{
+	int ret;
+
+	if (stress_random(a, 64) != 1)
+		return -EAGAIN;
+	ret = aux_switch_cpu_1(false);
+	if (ret)
+		return ret;
+	usleep(stress_random(a, OFFLINE_USEC));
+	return aux_switch_cpu_1(true);
+}
