@@ -12,7 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test coverage build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
+.PHONY: help run check check-all test coverage fuzz build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -21,6 +21,7 @@ help:
 	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo "make coverage          run all tests (or T='PATTERN'), count the lines of the series they run"
+	@echo 'make fuzz              fuzz AUX areas for ten minutes (TIME=SECONDS), on the kernel with checkers'
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
@@ -53,6 +54,9 @@ test: python
 
 coverage: python
 	@$(LAB) coverage $(T)
+
+fuzz: python
+	@$(LAB) fuzz --debug $(if $(TIME),--time $(TIME))
 
 build: python
 	@$(LAB) build

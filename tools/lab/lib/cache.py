@@ -24,8 +24,8 @@ import paths
 OFF = "off"
 DEFAULT = Path(".cache") / "aux-lab"
 # Names of directories that nobody else would choose, as they are emptied.
-COMPILED, FETCHED = "lab-compiled", "lab-fetched"
-LIMITS = {COMPILED: 4 << 30, FETCHED: 2 << 30}
+COMPILED, FETCHED, FUZZED = "lab-compiled", "lab-fetched", "lab-fuzzed"
+LIMITS = {COMPILED: 4 << 30, FETCHED: 2 << 30, FUZZED: 8 << 20}
 # With less room on its disk, which a build may need, nothing is added.
 ROOM = 2 << 30
 # Debian's ccache has links here, named as the compilers.

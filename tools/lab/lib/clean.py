@@ -19,7 +19,7 @@ BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit"
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
          "deb", "deb-full", "deb-config", "qemu-other",
-         "coverage")
+         "coverage", "fuzz", "fuzz-corpus")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",

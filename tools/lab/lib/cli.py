@@ -17,6 +17,7 @@ import coverage
 import cpumodels
 import deb
 import debugger
+import fuzz
 import guest
 import host
 import kit
@@ -346,6 +347,22 @@ def verb_coverage(options):
     return status
 
 
+def verb_fuzz(options):
+    if paths.is_image(options.kernel) and (options.debug or options.races):
+        raise LabError("--debug and --races choose between the lab's kernels",
+                       "leave them away with --kernel PATH")
+    if options.races:
+        os.environ["LAB_RACES"], options.debug = "1", True
+    if not paths.is_image(options.kernel):
+        build.all_parts(options.kernel, (options.debug,))
+    target = fuzz.Target(options.kernel, options.debug)
+    result = fuzz.run(target, options.time, options.seed, options.guests, options.operations)
+    if not result.finding:
+        return 0
+    fuzz.report(target, result)
+    return 1
+
+
 def verb_list(_options):
     listing.show()
     return 0
@@ -544,6 +561,20 @@ def build_parser():
     add_tier(one, "the tier 'all'")
     add_jobs(one)
     one.set_defaults(qemu="", kernel=paths.SERIES, debug=False)
+    one = add_verb(verbs, "fuzz", verb_fuzz,
+                   "fuzz AUX areas, and make a small program of what is found (make fuzz)",
+                   "lab fuzz --debug --time 3600")
+    add_kernel_options(one)
+    one.add_argument("--races", action="store_true",
+                     help="the build with KCSAN in place of KASAN, which finds data races")
+    one.add_argument("--time", type=positive(float, "--time"), default=600, metavar="SECONDS")
+    one.add_argument("--operations", type=positive(int, "--operations"), default=0, metavar="N",
+                     help="end when so many have run")
+    one.add_argument("--guests", type=positive(int, "--guests"), default=1, metavar="N",
+                     help="how many at a time")
+    one.add_argument("--seed", type=int, default=None, metavar="N",
+                     help="of the first choices; all further ones depend on what is reached")
+    one.set_defaults(qemu="")
     add_verb(verbs, "list", verb_list,
              "what is built, the tests, the CPU models, the PT capabilities", "lab list")
     cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the fuzzer of AUX areas share. */
+#ifndef AUX_FUZZ_H
+#define AUX_FUZZ_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "aux_stress.h"
+
+/* How many choices of an operation a step records; all further ones are 0. */
+#define FUZZ_CHOICES	24
+/* Instead of a number in stress_ops: what was open is closed, and the next program begins. */
+#define FUZZ_BEGIN	UINT8_MAX
+#define FUZZ_PROGRAMS	64
+#define FUZZ_MAX_STEPS	40
+#define FUZZ_MAX_TEXT	256
+#define FUZZ_EDGES	0x40000U
+
+/* An operation with its choices: the same steps do the same. */
+struct fuzz_step {
+	uint8_t op;
+	/* The so manieth place of the kernel where something can fail does fail; 0: none. */
+	uint8_t fail;
+	/* A second thread runs it, while the first one goes on. */
+	bool beside;
+	uint16_t choices[FUZZ_CHOICES];
+};
+
+/* Steps of one program or of several, each from its FUZZ_BEGIN. */
+struct fuzz_list {
+	struct fuzz_step *steps;
+	size_t count, room;
+};
+
+/* What the process that runs steps tells the one that waits for it. */
+struct fuzz_shared {
+	/* One bit for each pair of places that followed each other, by a hash of them */
+	uint8_t edges[FUZZ_EDGES / 8];
+	unsigned int edges_seen;
+	/* Which programs of the list have been at a new edge */
+	bool is_new[FUZZ_PROGRAMS];
+	/* What is wrong, if anything is */
+	char finding[FUZZ_MAX_TEXT];
+	struct stress_counts counts;
+	atomic_ulong steps_done;
+};
+
+/* aux_fuzz_steps.c: steps as text, and how programs come about; 0 or -errno */
+void fuzz_append(struct fuzz_list *list, const struct fuzz_step *steps, size_t count);
+int fuzz_load(struct fuzz_list *list, const char *path);
+void fuzz_print(const struct fuzz_list *list, FILE *file);
+int fuzz_save(const struct fuzz_list *list, const char *path);
+void fuzz_generate(struct fuzz_list *list, const struct fuzz_list *corpus, size_t programs,
+		   uint64_t *random);
+uint64_t fuzz_random(uint64_t *state, uint64_t below);
+
+/* aux_fuzz_run.c */
+extern const char *const fuzz_pmus[];
+void fuzz_prepare(void);
+void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared);
+const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared);
+
+/* aux_fuzz_cover.c: by KCOV, which a kernel may not have */
+bool fuzz_cover_start(void);
+unsigned int fuzz_cover_take(struct fuzz_shared *shared);
+
+/* aux_fuzz_check.c: the state of the kernel; a description of what is wrong, or NULL */
+void fuzz_check_start(void);
+const char *fuzz_check(void);
+const char *fuzz_check_memory(void);
+bool fuzz_same(const char *one, const char *other);
+
+/* aux_fuzz_shrink.c */
+int fuzz_shrink(const char *directory, unsigned int times, double seconds);
+
+/* aux_fuzz_write.c: the system calls of a list as a program in C */
+int fuzz_write(const struct fuzz_list *list, const char *path);
+int fuzz_join(const char *path, const char *finding);
+/* ... what the functions that run steps tell it, whether it writes or not */
+void fuzz_write_to(int number);
+int fuzz_write_beside(void);
+void fuzz_write_wait(void);
+void fuzz_write_note(const char *note, const char *value);
+void fuzz_write_fail(unsigned int nth);
+void fuzz_new_arena(void);
+
+/* aux_fuzz_frame.c */
+extern const char fuzz_prologue[], fuzz_epilogue[];
+
+#endif

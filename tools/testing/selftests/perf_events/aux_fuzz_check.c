@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The fuzzer of AUX areas: what the kernel says, and counters that have to be as before. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aux_fuzz.h"
+#include "aux_util.h"
+
+/* Pages that wait in lists of CPUs, caches that grow, and the like. */
+#define NOISE_KIB	(24L << 10)
+#define TRIES		20
+#define STEP_USEC	50000
+
+static const char * const complaints[] = {
+	"BUG: ", "WARNING: ", "kernel BUG at", "KASAN: ", "KCSAN: ", "UBSAN: ", "Oops",
+	"general protection fault", "Unable to handle kernel", "possible circular locking",
+	"possible recursive locking", "possible irq lock inversion", "INFO: rcu_", "INFO: task ",
+	"INFO: trying to register non-static key", "soft lockup", "hard LOCKUP",
+	"Uhhuh. NMI received", "Dazed and confused", "perfevents: irq loop stuck",
+	"unchecked MSR access error", "scheduling while atomic", "sleeping function called",
+	"suspicious RCU usage", "refcount_t: ", "list_del corruption", "list_add corruption",
+	"double fault", "stack segment fault", "DEBUG_LOCKS_WARN_ON", "Kernel panic",
+};
+
+static const struct {
+	const char *path, *value;
+} settings[] = {
+	/* An interrupt that is slow only because the machine is emulated is no reason to stop. */
+	{ "/proc/sys/kernel/perf_cpu_time_max_percent", "0" },
+	/* Pages that wait in lists of CPUs count as used. */
+	{ "/proc/sys/vm/percpu_pagelist_high_fraction", "100000" },
+	/* All that can be made to fail does, without a message. */
+	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/failslab/verbose", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
+	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
+};
+
+static int messages = -1;
+static struct stress_state before;
+
+/* What this kernel does not have is not set. */
+void fuzz_check_start(void)
+{
+	for (size_t i = 0; i < STRESS_COUNT(settings); i++)
+		aux_write_file(settings[i].path, settings[i].value);
+	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (messages >= 0)
+		lseek(messages, 0, SEEK_END);
+	before.unexplained = -1;
+}
+
+/* The next message that is a complaint, without numbers that differ each time. */
+static const char *complaint(void)
+{
+	static char record[8192];
+	ssize_t len;
+	char *text;
+
+	for (;;) {
+		len = read(messages, record, sizeof(record) - 1);
+		if (len < 0 && errno == EPIPE)
+			continue;
+		if (len <= 0)
+			return NULL;
+		record[len] = 0;
+		text = strchr(record, ';');
+		text = text ? text + 1 : record;
+		text[strcspn(text, "\n")] = 0;
+		for (size_t i = 0; i < STRESS_COUNT(complaints); i++) {
+			if (strstr(text, complaints[i]))
+				return text;
+		}
+	}
+}
+
+static bool is_charged(void)
+{
+	long granted = aux_allowance() / aux_page_size();
+	struct stress_state state;
+
+	stress_allowance(&state);
+	for (int i = 0; i < 3; i++) {
+		if (state.allowance[i] != granted)
+			return true;
+	}
+	return false;
+}
+
+/* Freeing of events goes on for a while after their files were closed. */
+static const char *check_allowance(void)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (!is_charged())
+			return NULL;
+		usleep(STEP_USEC);
+	}
+	return "pages stay charged to a user, or are charged too often";
+}
+
+static const char *check_events(void)
+{
+	for (int i = 0; fuzz_pmus[i]; i++) {
+		setenv("AUX_PMU", fuzz_pmus[i], 1);
+		if (aux_pmu_type() >= 0 && !stress_pmu_is_free())
+			return "an event stays that is closed";
+	}
+	return NULL;
+}
+
+const char *fuzz_check(void)
+{
+	const char *found = messages < 0 ? NULL : complaint();
+
+	found = found ?: check_allowance();
+	found = found ?: check_events();
+	/* Of what the checks themselves have made the kernel notice. */
+	return found ?: messages < 0 ? NULL : complaint();
+}
+
+/* After many programs: what each of them loses adds up. */
+const char *fuzz_check_memory(void)
+{
+	struct stress_state now;
+	bool first = before.unexplained < 0;
+
+	stress_look(&now);
+	if (first)
+		before = now;
+	if (now.unexplained <= before.unexplained + NOISE_KIB)
+		return NULL;
+	printf("unexplained memory: %ld KiB, at first %ld\n", now.unexplained,
+	       before.unexplained);
+	return "pages are lost";
+}
+
+/* Where a complaint names a function, that; else all of it, up to numbers. */
+static size_t place_in(const char *text, const char **place)
+{
+	const char *end = strstr(text, "+0x"), *at = end;
+
+	if (!end) {
+		*place = text;
+		return strcspn(text, "0123456789");
+	}
+	while (at > text && at[-1] != ' ')
+		at--;
+	*place = at;
+	return end - at;
+}
+
+/* The kind of a complaint is its first word or two, such as "BUG: KASAN:". */
+static size_t kind_in(const char *text)
+{
+	size_t first = strcspn(text, " ");
+
+	return first + (text[first] ? 1 + strcspn(text + first + 1, " ") : 0);
+}
+
+bool fuzz_same(const char *one, const char *other)
+{
+	size_t kind = kind_in(one), len;
+	const char *first, *second;
+
+	len = place_in(one, &first);
+	return kind == kind_in(other) && !strncmp(one, other, kind) &&
+	       len == place_in(other, &second) && !strncmp(first, second, len);
+}

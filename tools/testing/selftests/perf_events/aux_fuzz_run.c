@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The fuzzer of AUX areas: the process that runs steps, in two threads. */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "aux_fuzz.h"
+#include "aux_util.h"
+
+#define CPUS		2
+/* A step takes some milliseconds, or a second if a CPU goes. */
+#define STUCK_SECONDS	120
+#define WORK_ROUNDS	2000
+#define MEETING_SECONDS	0.005
+
+/* A thread with what it is to do. */
+struct fuzz_thread {
+	/* must come first */
+	struct stress_actor actor;
+	const struct fuzz_step *step;
+	/* where the system calls of the step are written down */
+	int text;
+	atomic_ulong *steps_done;
+	unsigned int drawn;
+	/* /proc/thread-self/fail-nth, or -1 */
+	int fail;
+	/* of the second thread */
+	sem_t begin, done;
+	atomic_bool started;
+	bool busy;
+};
+
+struct fuzz_process {
+	struct fuzz_thread first, second;
+	struct stress_slot slots[STRESS_SLOTS];
+	struct perf_event_attr cycles;
+	struct fuzz_shared *shared;
+	int mailbox[2];
+	/* of the list: the program that runs */
+	unsigned int program;
+	pthread_t id;
+};
+
+static uint64_t choose(struct stress_actor *actor, uint64_t below)
+{
+	struct fuzz_thread *thread = (struct fuzz_thread *)actor;
+
+	return (thread->drawn < FUZZ_CHOICES ? thread->step->choices[thread->drawn++] : 0) % below;
+}
+
+static void set_fail(struct fuzz_thread *thread, unsigned int nth)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", nth);
+
+	/* What fails may be this, and then it has been the last. */
+	if (thread->fail >= 0 && pwrite(thread->fail, text, len, 0) < 0 && errno != EFAULT)
+		warn("fail-nth");
+}
+
+static void do_step(struct fuzz_thread *thread)
+{
+	const struct fuzz_step *step = thread->step;
+	int ret;
+
+	thread->drawn = 0;
+	fuzz_write_to(thread->text);
+	if (step->fail) {
+		fuzz_write_fail(step->fail);
+		set_fail(thread, step->fail);
+	}
+	ret = stress_ops[step->op].run(&thread->actor);
+	if (step->fail) {
+		set_fail(thread, 0);
+		fuzz_write_fail(0);
+	}
+	stress_count(thread->actor.counts, step->op, ret);
+	atomic_fetch_add(thread->steps_done, 1);
+}
+
+static void start_actor(struct fuzz_process *process, struct fuzz_thread *thread)
+{
+	thread->actor = (struct stress_actor) {
+		.choose = choose, .scratch = memfd_create("scratch", MFD_CLOEXEC),
+		.mailbox = { process->mailbox[0], process->mailbox[1] },
+		.mate = getppid(), .slots = process->slots,
+		.counts = &process->shared->counts, .cycles = &process->cycles,
+	};
+	thread->steps_done = &process->shared->steps_done;
+	thread->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+}
+
+static void *run_second(void *arg)
+{
+	struct fuzz_process *process = arg;
+	struct fuzz_thread *thread = &process->second;
+
+	start_actor(process, thread);
+	sem_post(&thread->done);
+	for (;;) {
+		sem_wait(&thread->begin);
+		thread->started = true;
+		do_step(thread);
+		sem_post(&thread->done);
+	}
+	return NULL;
+}
+
+static void wait_for_second(struct fuzz_process *process)
+{
+	if (!process->second.busy)
+		return;
+	sem_wait(&process->second.done);
+	process->second.busy = false;
+	fuzz_write_wait();
+}
+
+static void hand_over(struct fuzz_process *process, const struct fuzz_step *step)
+{
+	double begin;
+
+	wait_for_second(process);
+	process->second.step = step;
+	process->second.busy = true;
+	process->second.text = fuzz_write_beside();
+	process->second.started = false;
+	sem_post(&process->second.begin);
+	/* To wake up takes longer than most steps: the next one is to meet this one. */
+	begin = aux_seconds();
+	while (!process->second.started && aux_seconds() < begin + MEETING_SECONDS)
+		;
+}
+
+static void find(struct fuzz_shared *shared, const char *what)
+{
+	if (!shared->finding[0])
+		snprintf(shared->finding, sizeof(shared->finding), "%s", what);
+}
+
+/* The position up to which an area was written, of an event that is disabled. */
+static bool head_of(struct fuzz_process *process, struct stress_slot *slot, __u64 *head)
+{
+	unsigned long page = slot->maps[0] & ~PAGES_MASK;
+
+	return page && !stress_get(&process->first.actor,
+				   page + offsetof(struct perf_event_mmap_page, aux_head), head);
+}
+
+/* If each event that may trace is at hand, they all stop. */
+static void check_stopped(struct fuzz_process *process)
+{
+	__u64 before[STRESS_SLOTS], after;
+	bool known[STRESS_SLOTS];
+
+	if (process->first.actor.astray || process->second.actor.astray)
+		return;
+	for (int i = 0; i < STRESS_SLOTS; i++)
+		ioctl(process->slots[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (int i = 0; i < STRESS_SLOTS; i++)
+		known[i] = head_of(process, &process->slots[i], &before[i]);
+	aux_work(WORK_ROUNDS);
+	for (int i = 0; i < STRESS_SLOTS; i++) {
+		if (known[i] && head_of(process, &process->slots[i], &after) &&
+		    after != before[i])
+			find(process->shared, "an event traces on that is disabled");
+	}
+}
+
+/* What the first thread has come to; KCOV has room for that of some steps only. */
+static void note_cover(struct fuzz_process *process)
+{
+	if (fuzz_cover_take(process->shared))
+		process->shared->is_new[process->program % FUZZ_PROGRAMS] = true;
+}
+
+static void renew_mailbox(struct fuzz_process *process)
+{
+	close(process->mailbox[0]);
+	close(process->mailbox[1]);
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, process->mailbox))
+		warn("mailbox");
+	for (int i = 0; i < 2; i++) {
+		process->first.actor.mailbox[i] = process->mailbox[i];
+		process->second.actor.mailbox[i] = process->mailbox[i];
+	}
+}
+
+static void end_program(struct fuzz_process *process)
+{
+	cpu_set_t all;
+
+	wait_for_second(process);
+	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	check_stopped(process);
+	note_cover(process);
+	stress_close_all(&process->first.actor);
+	/* A reproducer has a mailbox of its own. */
+	fuzz_write_to(-1);
+	if (process->first.actor.astray || process->second.actor.astray)
+		renew_mailbox(process);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	CPU_ZERO(&all);
+	for (int i = 0; i < CPUS; i++)
+		CPU_SET(i, &all);
+	sched_setaffinity(0, sizeof(all), &all);
+	fuzz_write_to(0);
+}
+
+const char *const fuzz_pmus[] = {
+	"intel_pt", "aux_synth", "intel_bts", "aux_synth_large", "aux_synth_no_sg", NULL
+};
+
+/* Which PMU operations take that do not choose, and whether events are of CPUs or of tasks. */
+static void begin_program(struct fuzz_process *process, const struct fuzz_step *step)
+{
+	const unsigned int count = STRESS_COUNT(fuzz_pmus) - 1;
+	unsigned int pmu = step->choices[0] % count;
+
+	for (unsigned int i = 0; i < count && aux_type_of(fuzz_pmus[pmu]) < 0; i++)
+		pmu = (pmu + 1) % count;
+	setenv("AUX_PMU", fuzz_pmus[pmu], 1);
+	fuzz_write_note("A new program, for ", fuzz_pmus[pmu]);
+	fuzz_new_arena();
+	process->first.actor.per_cpu = step->choices[1] & 1;
+	process->second.actor.per_cpu = step->choices[1] & 1;
+	process->first.actor.astray = false;
+	process->second.actor.astray = false;
+}
+
+static void start(struct fuzz_process *process)
+{
+	for (int i = 0; i < STRESS_SLOTS; i++)
+		process->slots[i].fd = -1;
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, process->mailbox))
+		err(2, "mailbox");
+	stress_cycles_attr(&process->cycles);
+	process->cycles.sample_period *= 4;
+	start_actor(process, &process->first);
+	sem_init(&process->second.begin, 0, 0);
+	sem_init(&process->second.done, 0, 0);
+	if (pthread_create(&process->id, NULL, run_second, process))
+		errx(2, "no thread");
+	sem_wait(&process->second.done);
+	fuzz_cover_start();
+}
+
+/* Run the programs of a list, one after the other. */
+void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
+{
+	struct fuzz_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		err(2, "process");
+	process->shared = shared;
+	start(process);
+	fuzz_write_to(0);
+	for (size_t i = 0; i < list->count && !shared->finding[0]; i++) {
+		const struct fuzz_step *step = &list->steps[i];
+
+		if (step->op == FUZZ_BEGIN) {
+			if (i) {
+				end_program(process);
+				process->program++;
+			}
+			begin_program(process, step);
+		} else if (step->beside) {
+			hand_over(process, step);
+		} else {
+			process->first.step = step;
+			do_step(&process->first);
+			note_cover(process);
+		}
+	}
+	wait_for_second(process);
+	note_cover(process);
+	/* One half of them leaves its events and mappings to exit(). */
+	if (!(list->count & 1))
+		return;
+	end_program(process);
+	if (aux_status(getpid(), "VmPin"))
+		find(shared, "memory is pinned though nothing is mapped");
+}
+
+/*
+ * Signals of events are not to end a process, and have no handler: what fails may be the
+ * frame of one.
+ */
+void fuzz_prepare(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* Later, reading them may be what fails. */
+	for (int i = 0; fuzz_pmus[i]; i++)
+		aux_type_of(fuzz_pmus[i]);
+	signal(SIGIO, SIG_IGN);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Return: false if the process does not end, and no step of it either */
+static bool ends(pid_t pid, int *status, struct fuzz_shared *shared)
+{
+	double since = aux_seconds();
+	unsigned long done = 0;
+
+	while (waitpid(pid, status, WNOHANG) != pid) {
+		if (done != shared->steps_done) {
+			done = shared->steps_done;
+			since = aux_seconds();
+		}
+		if (aux_seconds() > since + STUCK_SECONDS)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/* Return: what is wrong, if anything is */
+const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared)
+{
+	char what[64];
+	int status = 0;
+	pid_t pid;
+
+	shared->finding[0] = 0;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		fuzz_run(list, shared);
+		_exit(0);
+	}
+	if (pid < 0)
+		return "fork() fails";
+	if (!ends(pid, &status, shared)) {
+		kill(pid, SIGKILL);
+		if (!ends(pid, &status, shared))
+			return "a process does not end even if it is killed";
+		find(shared, "a system call does not return");
+	}
+	/* Orphans of a process that was killed. */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	if (WIFSIGNALED(status)) {
+		snprintf(what, sizeof(what), "signal %s ends the process",
+			 sigabbrev_np(WTERMSIG(status)) ?: "?");
+		find(shared, what);
+	}
+	aux_switch_cpu_1(true);
+	return shared->finding[0] ? shared->finding : NULL;
+}
