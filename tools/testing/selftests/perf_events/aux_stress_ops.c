@@ -315,8 +315,11 @@ static int op_mremap(struct stress_actor *a)
 	if (!value)
 		return -EFAULT;
 	to = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (to == MAP_FAILED)
-		return -errno;
+	if (to == MAP_FAILED) {
+		ret = -errno;
+		stress_unmap_value(atomic_exchange(map, value));
+		return ret;
+	}
 	if (mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
 		ret = -errno;
 		stress_unmap_value((unsigned long)to | len / PAGE);
