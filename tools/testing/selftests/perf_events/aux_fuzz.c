@@ -89,9 +89,7 @@ static void keep_new(struct fuzz *fuzz)
 	unsigned int number = 0;
 
 	for (size_t begin = 0, end; begin < fuzz->list.count; begin = end, number++) {
-		end = begin + 1;
-		while (end < fuzz->list.count && fuzz->list.steps[end].op != FUZZ_BEGIN)
-			end++;
+		end = fuzz_end_of(&fuzz->list, begin);
 		if (!fuzz->shared->is_new[number] || fuzz->programs_kept >= MAX_CORPUS)
 			continue;
 		program.count = 0;
@@ -147,7 +145,7 @@ static void next_list(struct fuzz *fuzz, const struct fuzz_list *old)
 static int report_finding(struct fuzz *fuzz, const char *found)
 {
 	FILE *file = fopen("finding", "w");
-	bool long_ago = !strcmp(found, "pages are lost");
+	bool long_ago = !strcmp(found, FUZZ_PAGES_LOST);
 
 	printf("FOUND: %s\n", found);
 	if (file) {
@@ -196,7 +194,7 @@ static int run(double seconds, uint64_t seed, unsigned long most)
 	const char *found = NULL;
 
 	load_corpus(&old, &fuzz.random);
-	if (!fuzz_cover_start()) {
+	if (!fuzz_cover_exists()) {
 		printf("this kernel has no KCOV, so nothing guides the fuzzer\n");
 		fuzz_append(&fuzz.corpus, old.steps, old.count);
 	}

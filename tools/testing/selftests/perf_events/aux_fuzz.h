@@ -18,6 +18,8 @@
 #define FUZZ_PROGRAMS	64
 #define FUZZ_MAX_STEPS	40
 #define FUZZ_MAX_TEXT	256
+/* The finding that all programs since the last search may have made, not the last list */
+#define FUZZ_PAGES_LOST	"pages are lost"
 #define FUZZ_EDGES	0x40000U
 
 /* An operation with its choices: the same steps do the same. */
@@ -57,6 +59,9 @@ int fuzz_save(const struct fuzz_list *list, const char *path);
 void fuzz_generate(struct fuzz_list *list, const struct fuzz_list *corpus, size_t programs,
 		   uint64_t *random);
 uint64_t fuzz_random(uint64_t *state, uint64_t below);
+/* Where the program ends that begins at a step */
+size_t fuzz_end_of(const struct fuzz_list *list, size_t begin);
+void fuzz_drop(struct fuzz_list *list, size_t at, size_t count);
 
 /* aux_fuzz_run.c */
 extern const char *const fuzz_pmus[];
@@ -65,6 +70,7 @@ void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared);
 const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared);
 
 /* aux_fuzz_cover.c: by KCOV, which a kernel may not have */
+bool fuzz_cover_exists(void);
 bool fuzz_cover_start(void);
 unsigned int fuzz_cover_take(struct fuzz_shared *shared);
 

@@ -27,31 +27,15 @@ static const char * const complaints[] = {
 	"double fault", "stack segment fault", "DEBUG_LOCKS_WARN_ON", "Kernel panic",
 };
 
-static const struct {
-	const char *path, *value;
-} settings[] = {
-	/* An interrupt that is slow only because the machine is emulated is no reason to stop. */
-	{ "/proc/sys/kernel/perf_cpu_time_max_percent", "0" },
-	/* Pages that wait in lists of CPUs count as used. */
-	{ "/proc/sys/vm/percpu_pagelist_high_fraction", "100000" },
-	/* All that can be made to fail does, without a message. */
-	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/failslab/verbose", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
-};
-
 static int messages = -1;
 static struct stress_state before;
 
 /* What this kernel does not have is not set. */
 void fuzz_check_start(void)
 {
-	for (size_t i = 0; i < STRESS_COUNT(settings); i++)
-		aux_write_file(settings[i].path, settings[i].value);
+	stress_let_fail();
+	/* An interrupt that is slow only because the machine is emulated is no reason to stop. */
+	aux_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
 	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (messages >= 0)
 		lseek(messages, 0, SEEK_END);
@@ -139,7 +123,7 @@ const char *fuzz_check_memory(void)
 		return NULL;
 	printf("unexplained memory: %ld KiB, at first %ld\n", now.unexplained,
 	       before.unexplained);
-	return "pages are lost";
+	return FUZZ_PAGES_LOST;
 }
 
 /* Where a complaint names a function, that; else all of it, up to numbers. */

@@ -14,16 +14,22 @@
 
 #include "aux_fuzz.h"
 
+#define KCOV		"/sys/kernel/debug/kcov"
 #define PLACES		(64UL << 10)
 #define MULTIPLIER	0x9e3779b97f4a7c15ULL
 
 /* The number of places, and then each of them; NULL: this kernel does not tell. */
 static unsigned long *places;
 
+bool fuzz_cover_exists(void)
+{
+	return !access(KCOV, R_OK | W_OK);
+}
+
 /* Of the calling thread, from now on. Its children have to ask for themselves. */
 bool fuzz_cover_start(void)
 {
-	int fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+	int fd = open(KCOV, O_RDWR | O_CLOEXEC);
 	void *at;
 
 	places = NULL;

@@ -48,19 +48,6 @@ static void write_number(const char *path, long number)
 	}
 }
 
-static bool drop(struct fuzz_list *list, size_t at, size_t count)
-{
-	size_t behind;
-
-	/* The first step says which PMU it is. */
-	if (!at || at + count > list->count)
-		return false;
-	behind = list->count - at - count;
-	memmove(list->steps + at, list->steps + at + count, behind * sizeof(*list->steps));
-	list->count -= count;
-	return true;
-}
-
 /* Change NUMBER of a step; false: that is no change. */
 static bool simplify(struct fuzz_step *step, unsigned int number)
 {
@@ -101,11 +88,13 @@ static int change(struct fuzz_list *list, size_t number)
 			size_t at = (places - 1 - number) * chunk;
 			size_t count = chunk < list->count - at ? chunk : list->count - at;
 
-			if (!at && count > 1) {
+			/* The first step says which PMU it is. */
+			if (!at) {
 				at++;
 				count--;
 			}
-			return drop(list, at, count);
+			fuzz_drop(list, at, count);
+			return count > 0;
 		}
 		number -= places;
 		if (chunk <= 1)
@@ -126,7 +115,7 @@ static const char *try_list(const struct fuzz_list *list, unsigned int times, co
 		found = fuzz_run_in_child(list, shared);
 		found = found ?: fuzz_check();
 	}
-	if (!found && !strcmp(wanted, "pages are lost"))
+	if (!found && !strcmp(wanted, FUZZ_PAGES_LOST))
 		found = fuzz_check_memory();
 	if (found)
 		printf("%zu steps: %s\n", list->count, found);

@@ -171,8 +171,7 @@ static struct fuzz_step any_step(uint64_t *random)
 	return step;
 }
 
-/* Where a program of a list begins and ends. */
-static size_t end_of(const struct fuzz_list *list, size_t begin)
+size_t fuzz_end_of(const struct fuzz_list *list, size_t begin)
 {
 	while (++begin < list->count && list->steps[begin].op != FUZZ_BEGIN)
 		;
@@ -186,7 +185,7 @@ static const struct fuzz_step *any_program(const struct fuzz_list *corpus, size_
 
 	while (at && corpus->steps[at].op != FUZZ_BEGIN)
 		at--;
-	*count = end_of(corpus, at) - at;
+	*count = fuzz_end_of(corpus, at) - at;
 	return corpus->steps + at;
 }
 
@@ -202,11 +201,11 @@ static void insert(struct fuzz_list *program, size_t at, const struct fuzz_step 
 	memcpy(program->steps + at, steps, count * sizeof(*steps));
 }
 
-static void drop(struct fuzz_list *program, size_t at)
+void fuzz_drop(struct fuzz_list *list, size_t at, size_t count)
 {
-	program->count--;
-	memmove(program->steps + at, program->steps + at + 1,
-		(program->count - at) * sizeof(*program->steps));
+	list->count -= count;
+	memmove(list->steps + at, list->steps + at + count,
+		(list->count - at) * sizeof(*list->steps));
 }
 
 /* What another program does goes on after this one. */
@@ -231,7 +230,7 @@ static void mutate(struct fuzz_list *program, const struct fuzz_list *corpus, ui
 	switch (fuzz_random(random, 10)) {
 	case 0:
 		if (at)
-			drop(program, at);
+			fuzz_drop(program, at, 1);
 		break;
 	case 1:
 		program->steps[at].beside = at && !program->steps[at].beside;

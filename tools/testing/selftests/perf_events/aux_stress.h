@@ -127,6 +127,8 @@ struct stress_state {
 
 void stress_look(struct stress_state *state);
 void stress_allowance(struct stress_state *state);
+/* All that can be made to fail does; the first setting that this kernel does not have, or NULL */
+const char *stress_let_fail(void);
 int stress_open_files(void);
 bool stress_pmu_is_free(void);
 

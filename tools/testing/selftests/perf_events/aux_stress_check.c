@@ -148,6 +148,34 @@ static void settle(void)
 	}
 }
 
+/*
+ * By default what may wait for memory does not fail, and each failure is a message. Few
+ * pages are to wait in lists of CPUs, for they count as used.
+ */
+static const struct {
+	const char *path, *value;
+} failure_settings[] = {
+	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/failslab/verbose", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
+	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
+	{ "/proc/sys/vm/percpu_pagelist_high_fraction", "100000" },
+};
+
+const char *stress_let_fail(void)
+{
+	const char *missing = NULL;
+
+	for (size_t i = 0; i < STRESS_COUNT(failure_settings); i++) {
+		if (aux_write_file(failure_settings[i].path, failure_settings[i].value))
+			missing = missing ?: failure_settings[i].path;
+	}
+	return missing;
+}
+
 void stress_allowance(struct stress_state *state)
 {
 	for (int i = 0; i < 3; i++)

@@ -73,8 +73,9 @@ atomic_ulong *stress_used_map(struct stress_actor *a, struct stress_slot *slot)
 }
 
 /*
- * Unmap what a slot had. If that fails for want of memory, as it may once where failures are
- * injected, nobody would know of the mapping any more: try again.
+ * Unmap what a slot had. The slot does not refer to the mapping any more, so a mapping that
+ * stayed would stay until the process ends. Where failures are injected, munmap() may fail
+ * with ENOMEM, but not twice.
  */
 int stress_unmap_value(unsigned long value)
 {

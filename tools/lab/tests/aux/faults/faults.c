@@ -37,22 +37,6 @@
 /* Pages that wait in lists of CPUs, and the like; of every area a page is more. */
 #define NOISE_KIB	2048
 
-/*
- * By default what may wait for memory does not fail. Few pages are to wait in
- * lists of CPUs, for they count as used.
- */
-static const struct {
-	const char *path, *value;
-} settings[] = {
-	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/failslab/verbose", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-	{ "/proc/sys/vm/percpu_pagelist_high_fraction", "100000" },
-};
-
 /* What a system call does with its allocations. */
 struct subject {
 	const char *name;
@@ -68,15 +52,6 @@ static unsigned int every = 1;
 static unsigned int next(unsigned int nth)
 {
 	return nth + (nth < DIFFERENT ? 1 : every);
-}
-
-static void set(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		err(1, "%s", path);
-	close(fd);
 }
 
 /* Each process, and each thread, has its own. */
@@ -465,6 +440,7 @@ static void compare(const struct stress_state *was, const struct stress_state *i
 int main(int argc, char **argv)
 {
 	struct stress_state before, after;
+	const char *missing;
 
 	if (argc > 2)
 		every = strtoul(argv[2], NULL, 0);
@@ -472,8 +448,9 @@ int main(int argc, char **argv)
 		errx(1, "usage: faults MODULE [EVERY]");
 	/* What was said is kept when the program dies. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (unsigned int i = 0; i < sizeof(settings) / sizeof(*settings); i++)
-		set(settings[i].path, settings[i].value);
+	missing = stress_let_fail();
+	if (missing)
+		errx(1, "%s", missing);
 	aux_bench_load(argv[1]);
 	open_faults();
 	warm_up();
