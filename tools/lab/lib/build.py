@@ -11,6 +11,7 @@ import apt
 import arches
 import assemble
 import cache
+import clean
 import cross
 import guest
 import host
@@ -71,6 +72,9 @@ def prepare(names=()):
         host.check_build_dir()
         step.note = f"Debian {codename}, {proc.jobs()} CPUs"
     say_of_cache()
+    if clean.from_the_future():
+        with all_locked():
+            clean.forget_future()
     cache.make()
     host.authorize()
     with locked("sources"):

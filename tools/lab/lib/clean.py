@@ -13,6 +13,8 @@ import paths
 import qemu
 import qemuseries
 import series
+import trees
+import ui
 from errors import LabError
 
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit", "run",
@@ -22,6 +24,8 @@ BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit"
          "coverage", "fuzz", "fuzz-corpus")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
+# Of what is built, that which neither make nor ninja makes, or makes as a whole each time.
+NOT_BY_DATE = ("results", "log", "run", "ccache-tmp", "fuzz", "fuzz-corpus")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross", "root", *(f"apt-{debian}" for debian in cross.DEBIAN.values()))
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
@@ -53,6 +57,30 @@ def clean():
     trees = [qemu.tree(release).name for release in qemuseries.releases()]
     for tree in (*trees, "linux-series"):
         guest.remove(paths.build_dir() / "src" / tree)
+
+
+def from_the_future():
+    """
+    What is built and has files with a date that is still to come: the clock has gone back.
+
+    make and ninja go by dates. A file that is changed now would be older than what was made of it.
+    Whatever is built leaves a log, a stamp or results of tests, which are few to look at.
+    """
+    traces = (file for name in ("log", "stamps", "results") for file in paths.in_build(name).glob("*"))
+    if not any(trees.is_future(file) for file in traces):
+        return []
+    places = [paths.in_build(name) for name in built() if name not in NOT_BY_DATE]
+    kernels = paths.in_build("kernel")
+    places += kernels.iterdir() if kernels.is_dir() else ()
+    return trees.with_future([place for place in places if place != kernels and place.is_dir()
+                              and not place.is_symlink()])
+
+
+def forget_future():
+    """Remove what was built by a clock that has gone back since; it is built anew."""
+    for place in from_the_future():
+        ui.say(f"lab: the clock has gone back since {paths.shown(place)} was built, it is removed")
+        guest.remove(place)
 
 
 def cache_only():

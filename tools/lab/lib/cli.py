@@ -612,5 +612,10 @@ def main(argv):
         return 1
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        if not host.is_full_disk(error):
+            raise
+        print(f"lab: {host.full_disk()}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130

@@ -28,9 +28,13 @@ OVERHEAD = 400
 # Guests that may make a finding smaller, and how often each tries what may depend on timing
 ATTEMPTS, TIMES = 60, 5
 MEMORY = "1G"
+# Status of 'aux_fuzz' where it cannot write its files or has no memory
+BROKEN = 2
 # Statuses of 'aux_fuzz shrink', and of 'lab run' if its time is over
 SMALLEST, BAD_FILES, GO_ON, NOT_AGAIN, LATE = 0, 2, 3, 4, 124
 SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) programs kept")
+# What 'lab run' says if the guest's processor has ended, which is no harm that its kernel did
+OUTSIDE = re.compile(r"^lab: (QEMU .*)$", re.MULTILINE)
 CONSOLE = "console"
 REPRODUCER = "reproducer.c"
 
@@ -81,7 +85,8 @@ class Target:
 def build(place):
     """The program, in the directory where it is to run."""
     place.mkdir(parents=True, exist_ok=True)
-    kselftests.build(place, "for the fuzzer", "fuzz")
+    # The directory outlives this: dates do not say whether the program is that of the source.
+    kselftests.build(place, "for the fuzzer", "-B", "fuzz")
 
 
 def kept(target):
@@ -112,6 +117,15 @@ def _summary(said):
     return Result(*map(int, match.groups()[:3])) if match else Result()
 
 
+def _check(place, done):
+    """Raise an error if neither the kernel nor the programs have ended a guest."""
+    if outside := OUTSIDE.search(done.stdout):
+        raise LabError(outside[1], f"see {place / 'log'}")
+    if done.returncode == BROKEN:
+        said = [line for line in done.stdout.splitlines() if line.startswith("aux_fuzz: ")]
+        raise LabError("the fuzzer cannot go on", (said or [f"see {place / 'log'}"])[-1])
+
+
 def _finding_of_guest(place, done):
     """What has ended a guest, whose last steps are in the file 'batch'."""
     found = splats.find(_read(place / CONSOLE))
@@ -127,6 +141,7 @@ def one_round(target, place, seconds, seed, operations=0):
     done = target.run(place, f"run . {seconds:.0f} {seed} {operations}", seconds)
     (place / "log").write_text(done.stdout)
     result = _summary(done.stdout)
+    _check(place, done)
     if done.returncode and not (place / "finding").exists():
         if not (place / "batch").exists():
             raise LabError("the fuzzer does not start", f"see {place / 'log'}")
@@ -143,6 +158,8 @@ def shrink(target, place, step=None):
     """Make the steps of a finding fewer; how many are left, or 0 if they do no harm again."""
     for attempt in range(ATTEMPTS):
         done = target.run(place, f"shrink . {TIMES} {ROUND / 2:.0f}", ROUND)
+        if outside := OUTSIDE.search(done.stdout):
+            raise LabError(outside[1], f"what was to be made smaller is in {place / 'best'}")
         if step:
             step.progress(f"guest {attempt + 1}, {_count_steps(place)} steps")
         if done.returncode == SMALLEST:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the machine must be and have before anything is built on it."""
 
+import errno
 import os
 import platform
 import shlex
@@ -19,6 +20,8 @@ GIB = 1 << 30
 # Sources 2.6, kernel 0.3, perf, two QEMUs 0.6, downloads and indices 0.6;
 # the kernels that the tests build are within that, too.
 NEEDED_GIB = 6
+# With less room, in bytes, a disk is full.
+FULL = 1 << 20
 
 # Names that Debian 12 and 13 share.
 PACKAGES = """
@@ -65,6 +68,23 @@ def check_space(directory, needed):
             f"not enough disk space at {directory}: {free / GIB:.1f} GiB free, "
             f"{needed / GIB:.1f} GiB needed",
             "free some or set LAB_BUILD to a directory with more room")
+
+
+def is_full_disk(error):
+    """Whether an OSError is about room; of all directories for temporary files, Python says this."""
+    return (error.errno in (errno.ENOSPC, errno.EDQUOT)
+            or "No usable temporary directory" in str(error))
+
+
+def full_disk():
+    """The error after a write that found no room: it does not say where, so the places are asked."""
+    places = {"LAB_BUILD": paths.build_dir(), "TMPDIR": Path(os.environ.get("TMPDIR") or "/tmp")}
+    full = {name: place for name, place in places.items()
+            if place.is_dir() and shutil.disk_usage(place).free < FULL}
+    if not full:
+        return LabError("no space left where the output goes, or a quota is used up", "free some")
+    return LabError(f"no space left at {' and '.join(map(str, full.values()))}",
+                    f"free some or set {' and '.join(full)} to a directory with more room")
 
 
 def needed_space():

@@ -42,6 +42,7 @@ EXIT_FAILED = 1
 EXIT_TIMEOUT = 124
 EXIT_SIGNAL = 128
 KILLED = "the command was killed by "
+KILLED_FOR_MEMORY = ": if the machine's memory was used up, 'dmesg' says so"
 
 
 @dataclass
@@ -109,8 +110,8 @@ class Guest:
 
     def __init__(self, run, directory, winsize):
         self.run, self.winsize = run, winsize
-        self.console = Path(directory) / "console"
-        self.console.touch()
+        # A file in memory: a disk that becomes full hides no splat.
+        self.console = os.memfd_create("console")
         self.errors = Path(directory) / "qemu.err"
         user = guest.find_user(run.user)
         items = guest.spec_items(run.command, run.cwd, user, run.machine.shares,
@@ -123,21 +124,25 @@ class Guest:
         return arches.build_init(arch) if arch else guest.build_init()
 
     def command_line(self):
-        return machine_mod.command_line(self.run.machine, self.initrd, self.console,
-                                        self.ports.descriptors())
+        return machine_mod.command_line(self.run.machine, self.initrd,
+                                        f"/proc/self/fd/{self.console}", self.ports.descriptors())
 
     def watch(self):
         with open(self.errors, "wb") as errors:
             process = subprocess.Popen(
                 self.command_line(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
-                pass_fds=tuple(self.ports.descriptors().values()), start_new_session=True,
-                preexec_fn=die_with_parent)
+                pass_fds=(self.console, *self.ports.descriptors().values()),
+                start_new_session=True, preexec_fn=die_with_parent)
         self.ports.handed_over()
         try:
             return self._watch(process)
         finally:
             _stop(process)
-            self.ports.close()
+            self.close()
+
+    def close(self):
+        self.ports.close()
+        os.close(self.console)
 
     def _watch(self, process):
         loop = relay.Relay(self.ports, relay.standard_input(), self.run.tty)
@@ -148,8 +153,7 @@ class Guest:
         problem = ""
         while loop.step(0.2) or process.poll() is None:
             problem = clock.exceeded(loop.reports())
-            if self.run.verbose:
-                copied = self._copy_console(copied)
+            copied = self._show_console(copied)
             if loop.escape_hits >= ESCAPES:
                 problem = "ended with Ctrl-]"
             if problem:
@@ -157,21 +161,26 @@ class Guest:
         _stop(process)
         while not problem and loop.step(0):
             pass
-        if self.run.verbose:
-            self._copy_console(copied)
+        self._show_console(copied)
         return self._outcome(loop.reports(), problem, process.returncode)
 
-    def _copy_console(self, start):
-        with open(self.console, "rb") as console:
-            console.seek(start)
-            text = console.read()
+    def _console_from(self, start):
+        """What the kernel has said from a byte of its console on."""
+        size = os.fstat(self.console).st_size
+        return os.pread(self.console, size - start, start)
+
+    def _show_console(self, start):
+        """With --verbose, what has come since so many bytes were shown; how many are shown now."""
+        if not self.run.verbose:
+            return start
+        text = self._console_from(start)
         sys.stderr.write(text.decode(errors="replace").replace("\r", ""))
         sys.stderr.flush()
         return start + len(text)
 
     def _outcome(self, reports, problem, returncode):
         outcome = Outcome(reports, problem, booted="boot" in reports,
-                          console=self.console.read_text(errors="replace"))
+                          console=self._console_from(0).decode(errors="replace"))
         failed = [line for line in reports if line.startswith("fail ")]
         if failed:
             outcome.problem = failed[0].removeprefix("fail ")
@@ -186,6 +195,9 @@ class Guest:
         return outcome
 
     def _qemu_error(self, returncode):
+        if returncode < 0:
+            return (f"QEMU was killed by {signal_name(-returncode)}"
+                    + (KILLED_FOR_MEMORY if returncode == -signal.SIGKILL else ""))
         lines = self.errors.read_text(errors="replace").strip().splitlines()
         return f"QEMU failed (status {returncode}): {lines[-1] if lines else 'no message'}"
 
@@ -308,5 +320,5 @@ def dry_run(run):
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         one = Guest(run, directory, (24, 80) if run.tty else None)
         print(shlex.join(one.command_line()))
-        one.ports.close()
+        one.close()
     return 0

@@ -7,8 +7,12 @@ change with it: it is replaced by a copy.
 
 import os
 import shutil
+import time
 
 import proc
+
+# A date so many seconds from now is not yet in the future: clocks of disks elsewhere differ.
+SLACK = 2
 
 
 def link_tree(source, target):
@@ -57,6 +61,23 @@ def written_after(tree, file):
         return []
     text = proc.output(["find", tree, "-type", "f", "-newer", file, "-printf", "%P\\n"])
     return sorted(text.splitlines())
+
+
+def is_future(path):
+    """Whether a file is there and was written later than now."""
+    try:
+        return path.lstat().st_mtime > time.time() + SLACK
+    except FileNotFoundError:
+        return False
+
+
+def with_future(directories):
+    """Those of some directories below which a file was written later than now."""
+    if not directories:
+        return []
+    found = proc.output(["find", *directories, "-type", "f", "-newermt",
+                         f"@{time.time() + SLACK:.0f}", "-printf", "%H\\n"]).splitlines()
+    return [directory for directory in directories if str(directory) in found]
 
 
 def sync(new, old):
