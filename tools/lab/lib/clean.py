@@ -21,7 +21,7 @@ BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit"
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
          "deb", "deb-full", "deb-config", "qemu-other",
-         "coverage", "fuzz", "fuzz-corpus")
+         "coverage", "fuzz", "fuzz-corpus", "selftests")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 # Of what is built, that which neither make nor ninja makes, or makes as a whole each time.

@@ -30,7 +30,8 @@ MANUAL = bases.MANUAL
 # What the repository has beside the files of the series.
 NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
                "Documentation/hardware.rst", "Documentation/packages.rst",
-               "Documentation/maintaining.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".")
+               "Documentation/maintaining.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".",
+               "tools/testing/selftests/perf_events/GNUmakefile")
 
 
 @dataclass

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Run the tests of AUX areas, and say of each failure which defect of this kernel it
-# is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU, intel_pt if none is.
+# is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU; without it, the
+# tests run with each PMU of this machine that has an AUX area.
 #
 # Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
-# is not, or a program does not come to its end.
+# is not, or a program does not come to its end, 4 if there is no such PMU.
 here=$(dirname "$0")
 [ $# -gt 0 ] || set -- $(cd "$here" && ls aux_* | grep -v '[.]' | grep -v -x -e aux_stress \
-			 -e aux_defects)
+			 -e aux_fuzz -e aux_defects)
+pmus=${AUX_PMU:-$(cd /sys/bus/event_source/devices && ls -d intel_pt intel_bts arm_spe_* \
+		  cs_etm hisi_ptt* cpum_sf aux_synth* 2>/dev/null)}
 
 for program; do
 	if [ ! -x "$here/$program" ]; then
@@ -17,11 +20,27 @@ for program; do
 	fi
 done
 
-echo "# Linux $(uname -r), $(uname -m), ${AUX_PMU:-intel_pt}"
-for program; do
-	"$here/$program" 2>&1 | sed "s/^/$program	/"
-	echo "$program	end"
-done | awk -v table="$here/aux_defects" '
+if [ -z "$pmus" ]; then
+	echo "aux_report.sh: no PMU of this machine has an AUX area:" \
+	     "CONFIG_PERF_AUX_SYNTH is one without hardware, or modprobe perf_aux_synth" >&2
+	exit 4
+fi
+
+# Each line with the program and the PMU that it is of. aux_synth chooses its PMUs itself.
+run_tests() {
+	done=
+	for pmu in $pmus; do
+		for program; do
+			[ "$program$done" != "aux_synth yes" ] || continue
+			AUX_PMU=$pmu "$here/$program" 2>&1 | sed "s/^/$program	$pmu	/"
+			echo "$program	$pmu	end"
+		done
+		done=" yes"
+	done
+}
+
+echo "# Linux $(uname -r), $(uname -m)," $pmus
+run_tests "$@" | awk -v table="$here/aux_defects" '
 	# A pattern of the shell as a regular expression
 	function expression(glob) {
 		gsub(/[.]/, "[.]", glob)
@@ -51,13 +70,14 @@ done | awk -v table="$here/aux_defects" '
 	}
 	{
 		program = $1
-		sub(/^[^\t]*\t/, "")
+		where = $2 " " $1
+		sub(/^[^\t]*\t[^\t]*\t/, "")
 	}
 	/^1[.][.][0-9]+/ {
 		planned = substr($1, 4) + 0
 		plan = 1
 		if ($0 ~ /# SKIP/)
-			skip[program ": all (" substr($0, index($0, "# SKIP") + 7) ")"]++
+			skip[where ": all (" substr($0, index($0, "# SKIP") + 7) ")"]++
 	}
 	/^(not )?ok / {
 		seen++
@@ -75,14 +95,14 @@ done | awk -v table="$here/aux_defects" '
 	/^not ok / {
 		i = defect_of(program, test)
 		if (i)
-			failures[i] = failures[i] "\n    " program ": " test
+			failures[i] = failures[i] "\n    " where ": " test
 		else
-			unknown = unknown "\n    " program ": " test
+			unknown = unknown "\n    " where ": " test
 		failed++
 	}
 	/^end$/ {
 		if (!plan || planned != seen)
-			unknown = unknown "\n    " program ": ends after " seen + 0 " of " \
+			unknown = unknown "\n    " where ": ends after " seen + 0 " of " \
 				  planned + 0 " results"
 		plan = planned = seen = 0
 	}

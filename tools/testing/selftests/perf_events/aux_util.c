@@ -34,11 +34,6 @@ size_t aux_page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-const char *aux_pmu_name(void)
-{
-	return getenv("AUX_PMU") ?: "intel_pt";
-}
-
 static int read_type(const char *pmu)
 {
 	char path[256];
@@ -73,6 +68,25 @@ int aux_type_of(const char *pmu)
 		return known[i].type;
 	}
 	return read_type(pmu);
+}
+
+/* Of those that AUX_PMU does not name: the hardware's, then those without hardware */
+static const char * const usual_pmus[] = {
+	"intel_pt", "arm_spe_0", "cs_etm", "cpum_sf", "aux_synth",
+};
+
+const char *aux_pmu_name(void)
+{
+	static __thread const char *found;
+	const char *given = getenv("AUX_PMU");
+
+	if (given && *given)
+		return given;
+	for (size_t i = 0; !found && i < sizeof(usual_pmus) / sizeof(*usual_pmus); i++) {
+		if (aux_type_of(usual_pmus[i]) >= 0)
+			found = usual_pmus[i];
+	}
+	return found ?: usual_pmus[0];
 }
 
 int aux_pmu_type(void)
