@@ -421,7 +421,8 @@ static int synth_pmu_init(struct perf_event *event)
 	if (ret)
 		return ret;
 
-	synth = kzalloc(sizeof(*synth), GFP_KERNEL);
+	synth = kzalloc_node(sizeof(*synth), GFP_KERNEL,
+			     event->cpu < 0 ? NUMA_NO_NODE : cpu_to_node(event->cpu));
 	if (!synth)
 		return -ENOMEM;
 	synth->event = event;
