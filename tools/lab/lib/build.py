@@ -72,7 +72,7 @@ def prepare(names=()):
         host.check_build_dir()
         step.note = f"Debian {codename}, {proc.jobs()} CPUs"
     say_of_cache()
-    if clean.from_the_future():
+    if clean.clock_went_back():
         with all_locked():
             clean.forget_future()
     cache.make()

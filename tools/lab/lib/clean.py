@@ -5,6 +5,8 @@ Only names that the lab uses are removed, because LAB_BUILD may name a
 directory that holds other things as well.
 """
 
+import os
+
 import abi
 import cache
 import cross
@@ -21,11 +23,12 @@ BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit"
          "results", "log", "tests", "test-work", "bench", "judge", "judge-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "altered", "series-git", "ccache-tmp",
          "deb", "deb-full", "deb-config", "qemu-other",
-         "coverage", "fuzz", "fuzz-corpus", "selftests")
+         "coverage", "fuzz", "fuzz-corpus", "selftests", "clock")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
-# Of what is built, that which neither make nor ninja makes, or makes as a whole each time.
-NOT_BY_DATE = ("results", "log", "run", "ccache-tmp", "fuzz", "fuzz-corpus")
+# Where make and ninja build in what is there, by dates. Beside these, each kernel's directory does.
+BY_DATE = ("perf", "perf-stock", "qemu", "qemu-pristine", "qemu-other", "tests", "test-work", "judge",
+           "workloads", "baremetal", "migrate", "packets", "steps", "altered", "kit", "deb")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross", "root", *(f"apt-{debian}" for debian in cross.DEBIAN.values()))
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
@@ -59,28 +62,48 @@ def clean():
         guest.remove(paths.build_dir() / "src" / tree)
 
 
-def from_the_future():
-    """
-    What is built and has files with a date that is still to come: the clock has gone back.
+def _now():
+    """The date that a file of the build directory gets now: its disk may have a clock of its own."""
+    file = paths.to_write(paths.in_build("clock"))
+    file.write_text("")
+    return file.stat().st_mtime
 
-    make and ninja go by dates. A file that is changed now would be older than what was made of it.
-    Whatever is built leaves a log, a stamp or results of tests, which are few to look at.
-    """
-    traces = (file for name in ("log", "stamps", "results") for file in paths.in_build(name).glob("*"))
-    if not any(trees.is_future(file) for file in traces):
-        return []
-    places = [paths.in_build(name) for name in built() if name not in NOT_BY_DATE]
-    kernels = paths.in_build("kernel")
-    places += kernels.iterdir() if kernels.is_dir() else ()
-    return trees.with_future([place for place in places if place != kernels and place.is_dir()
-                              and not place.is_symlink()])
+
+def _later_traces(now):
+    """Logs, stamps and results of tests with a date to come; whatever is built leaves some of them."""
+    return [file for name in ("log", "stamps", "results") for file in paths.in_build(name).glob("*")
+            if trees.is_later(file, now)]
+
+
+def clock_went_back():
+    """Whether something was built at a time that is still to come."""
+    return bool(_later_traces(_now()))
 
 
 def forget_future():
-    """Remove what was built by a clock that has gone back since; it is built anew."""
-    for place in from_the_future():
+    """
+    Make nothing depend on dates that are still to come.
+
+    make and ninja go by dates: a source that is changed now would be older than the object that was
+    made of it, so such objects go. So does the check that nobody has edited a tree: its files and its
+    stamp have all been written now. An edit since the clock went back is not noticed.
+    """
+    now = _now()
+    places = [paths.in_build(name) for name in (*BY_DATE, *(f"qemu-{release}" for release in
+                                                             qemuseries.releases()))]
+    kernels = paths.in_build("kernel")
+    places += kernels.iterdir() if kernels.is_dir() else ()
+    places = [place for place in places if place.is_dir() and not place.is_symlink()]
+    for place in trees.later_files(places, now):
         ui.say(f"lab: the clock has gone back since {paths.shown(place)} was built, it is removed")
         guest.remove(place)
+        if place.exists():
+            raise LabError(f"cannot remove {place}", "remove it, it is older than it looks")
+    source = paths.in_build("src")
+    found = trees.later_files([source] if source.is_dir() else [], now).get(source, [])
+    # The stamps last: what is newer than they are counts as edited.
+    for file in [*found, *_later_traces(now)]:
+        os.utime(file, (now, now), follow_symlinks=False)
 
 
 def cache_only():

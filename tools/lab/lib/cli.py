@@ -615,7 +615,7 @@ def main(argv):
     except OSError as error:
         if not host.is_full_disk(error):
             raise
-        print(f"lab: {host.full_disk()}", file=sys.stderr)
+        print(f"lab: {host.full_disk(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -33,7 +33,7 @@ BROKEN = 2
 # Statuses of 'aux_fuzz shrink', and of 'lab run' if its time is over
 SMALLEST, BAD_FILES, GO_ON, NOT_AGAIN, LATE = 0, 2, 3, 4, 124
 SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) programs kept")
-# What 'lab run' says if the guest's processor has ended, which is no harm that its kernel did
+# What 'lab run' says if QEMU itself has failed or was killed, which is no harm that a kernel did
 OUTSIDE = re.compile(r"^lab: (QEMU .*)$", re.MULTILINE)
 CONSOLE = "console"
 REPRODUCER = "reproducer.c"
@@ -85,7 +85,7 @@ class Target:
 def build(place):
     """The program, in the directory where it is to run."""
     place.mkdir(parents=True, exist_ok=True)
-    # The directory outlives this: dates do not say whether the program is that of the source.
+    # The directory, with what was found, outlives clones, and so may a program of an older source.
     kselftests.build(place, "for the fuzzer", "-B", "fuzz")
 
 
@@ -118,7 +118,9 @@ def _summary(said):
 
 
 def _check(place, done):
-    """Raise an error if neither the kernel nor the programs have ended a guest."""
+    """Raise an error if a guest has ended of something that is no finding."""
+    if (place / "finding").exists() or splats.find(_read(place / CONSOLE)):
+        return
     if outside := OUTSIDE.search(done.stdout):
         raise LabError(outside[1], f"see {place / 'log'}")
     if done.returncode == BROKEN:
@@ -158,8 +160,7 @@ def shrink(target, place, step=None):
     """Make the steps of a finding fewer; how many are left, or 0 if they do no harm again."""
     for attempt in range(ATTEMPTS):
         done = target.run(place, f"shrink . {TIMES} {ROUND / 2:.0f}", ROUND)
-        if outside := OUTSIDE.search(done.stdout):
-            raise LabError(outside[1], f"what was to be made smaller is in {place / 'best'}")
+        _check_outside(place, done)
         if step:
             step.progress(f"guest {attempt + 1}, {_count_steps(place)} steps")
         if done.returncode == SMALLEST:
@@ -171,6 +172,13 @@ def shrink(target, place, step=None):
         if done.returncode != GO_ON:
             _end_of_guest(place, done)
     return _count_steps(place)
+
+
+def _check_outside(place, done):
+    """What is to become smaller, or C, is there to begin anew with."""
+    outside = OUTSIDE.search(done.stdout)
+    if outside and not splats.find(_read(place / CONSOLE)):
+        raise LabError(outside[1], f"the steps are in {place / 'best'}")
 
 
 def _end_of_guest(place, done):
@@ -188,7 +196,7 @@ def _count_steps(place):
 
 def write(target, place):
     """The steps as a program in C."""
-    target.run(place, f"write best {REPRODUCER}", ROUND)
+    _check_outside(place, target.run(place, f"write best {REPRODUCER}", ROUND))
     subprocess.run([place / "aux_fuzz", "join", place / REPRODUCER, _read(place / "finding").strip()],
                    check=True)
     return place / REPRODUCER
@@ -205,10 +213,14 @@ def _guests(target, home, seconds, seed, jobs, operations):
         rounds = [pool.submit(one_round, target, place, seconds, seed + number,
                               -(-operations // jobs))
                   for number, place in enumerate(places)]
-        results = [each.result() for each in rounds]
+        failed = [each.exception() for each in rounds if each.exception()]
+        results = [each.result() for each in rounds if not each.exception()]
     for place in places:
         _copy_new(place / "corpus", corpus)
     cache.shrink(corpus, cache.LIMITS[cache.FUZZED])
+    # What one guest has found is not lost because another one had to end.
+    if failed and not any(result.finding for result in results):
+        raise failed[0]
     return results
 
 

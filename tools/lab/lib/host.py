@@ -22,6 +22,7 @@ GIB = 1 << 30
 NEEDED_GIB = 6
 # With less room, in bytes, a disk is full.
 FULL = 1 << 20
+NO_TEMPORARY = "No usable temporary directory"
 
 # Names that Debian 12 and 13 share.
 PACKAGES = """
@@ -72,19 +73,30 @@ def check_space(directory, needed):
 
 def is_full_disk(error):
     """Whether an OSError is about room; of all directories for temporary files, Python says this."""
-    return (error.errno in (errno.ENOSPC, errno.EDQUOT)
-            or "No usable temporary directory" in str(error))
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or NO_TEMPORARY in str(error)
 
 
-def full_disk():
-    """The error after a write that found no room: it does not say where, so the places are asked."""
-    places = {"LAB_BUILD": paths.build_dir(), "TMPDIR": Path(os.environ.get("TMPDIR") or "/tmp")}
-    full = {name: place for name, place in places.items()
-            if place.is_dir() and shutil.disk_usage(place).free < FULL}
-    if not full:
-        return LabError("no space left where the output goes, or a quota is used up", "free some")
-    return LabError(f"no space left at {' and '.join(map(str, full.values()))}",
-                    f"free some or set {' and '.join(full)} to a directory with more room")
+def _is_full(place):
+    """Whether a directory has no room, or no more files."""
+    try:
+        status = os.statvfs(place)
+    except OSError:
+        return False
+    return status.f_bavail * status.f_frsize < FULL or status.f_files and not status.f_favail
+
+
+def full_disk(error):
+    """What a user is told of such an error; most do not say where, so the places are looked at."""
+    places = {"LAB_BUILD": paths.build_dir(), "TMPDIR": os.environ.get("TMPDIR") or "/tmp",
+              "LAB_CACHE": cache.directory()}
+    full = {name: str(place) for name, place in places.items() if place and _is_full(place)}
+    if full:
+        return LabError(f"no space left at {' and '.join(full.values())}",
+                        f"free some or set {' and '.join(full)} to a directory with more room")
+    if NO_TEMPORARY in str(error):
+        return LabError(error.strerror, "set TMPDIR to a directory that can be written")
+    where = f"at {error.filename}" if error.filename else "where the output goes"
+    return LabError(f"no space left {where}, or a quota is used up", "free some")
 
 
 def needed_space():

@@ -22,6 +22,7 @@ from pathlib import Path
 import arches
 import coverage
 import guest
+import host
 import machine as machine_mod
 import relay
 import splats
@@ -35,6 +36,8 @@ PR_SET_PDEATHSIG = 1
 BOOT_LIMIT = 60
 BOOT_TRIES = 2
 OFF_LIMIT = 20
+# Of the console, which is in memory, so many bytes at most
+MOST_CONSOLE = 256 << 20
 TAIL_LINES = 40
 ESCAPES = 3
 
@@ -153,9 +156,15 @@ class Guest:
         problem = ""
         while loop.step(0.2) or process.poll() is None:
             problem = clock.exceeded(loop.reports())
+            if problem:
+                # If the lab was stopped meanwhile, it has not read what the guest has said.
+                loop.step(0)
+                problem = clock.exceeded(loop.reports())
             copied = self._show_console(copied)
             if loop.escape_hits >= ESCAPES:
                 problem = "ended with Ctrl-]"
+            elif os.fstat(self.console).st_size > MOST_CONSOLE:
+                problem = f"the kernel printed more than {MOST_CONSOLE >> 20} MiB"
             if problem:
                 break
         _stop(process)
@@ -227,7 +236,8 @@ class Clock:
             return f"no boot within {self.run.boot_limit:g} s"
         if self.phase == "off" and spent > OFF_LIMIT:
             return f"no power-off within {OFF_LIMIT} s"
-        if self.run.timeout and time.monotonic() - self.start > self.run.timeout * self.patience:
+        # A lab that was stopped learns late of a guest that has ended in time.
+        if "off" not in reports and self.run.timeout and time.monotonic() - self.start > self.run.timeout * self.patience:
             return f"timeout after {self.run.timeout:g} s"
         return ""
 
@@ -294,7 +304,13 @@ def _once(run, winsize):
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         if coverage.is_counting(kernel):
             run = _counting(run, directory)
-        outcome = Guest(run, directory, winsize).watch()
+        try:
+            outcome = Guest(run, directory, winsize).watch()
+        except OSError as error:
+            # The files that fill the disk are still there.
+            if host.is_full_disk(error):
+                raise host.full_disk(error) from None
+            raise
         if run.counters and "off" in outcome.reports:
             _count(outcome, run.counters, kernel)
     if run.console_copy:

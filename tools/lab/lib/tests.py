@@ -365,6 +365,10 @@ def minutes(seconds):
     return f"{total // 60} min {total % 60:02} s"
 
 
+# How many passed, failed and were skipped in the last run of this process
+TOTAL = []
+
+
 def run_all(options):
     """Run what matches; the last line is 'N passed, N failed'."""
     files, which = select(discover(), options.pattern), options.tier
@@ -381,6 +385,7 @@ def run_all(options):
     print(f"results in {paths.shown(results)}")
     show_times(done, time.monotonic() - start, jobs)
     (results / SUMMARY).write_text(f"{passed} {failed} {skipped}\n")
+    TOTAL[:] = passed, failed, skipped
     show_total(passed, failed, skipped)
     return 1 if failed else 0
 

@@ -7,11 +7,11 @@ change with it: it is replaced by a copy.
 
 import os
 import shutil
-import time
+from pathlib import Path
 
 import proc
 
-# A date so many seconds from now is not yet in the future: clocks of disks elsewhere differ.
+# A date so many seconds from now is not yet in the future.
 SLACK = 2
 
 
@@ -63,21 +63,25 @@ def written_after(tree, file):
     return sorted(text.splitlines())
 
 
-def is_future(path):
-    """Whether a file is there and was written later than now."""
+def is_later(path, now):
+    """Whether a file is there and was written later than now, in seconds."""
     try:
-        return path.lstat().st_mtime > time.time() + SLACK
+        return path.lstat().st_mtime > now + SLACK
     except FileNotFoundError:
         return False
 
 
-def with_future(directories):
-    """Those of some directories below which a file was written later than now."""
+def later_files(directories, now):
+    """{directory: its files that were written later than now, in seconds}."""
     if not directories:
-        return []
-    found = proc.output(["find", *directories, "-type", "f", "-newermt",
-                         f"@{time.time() + SLACK:.0f}", "-printf", "%H\\n"]).splitlines()
-    return [directory for directory in directories if str(directory) in found]
+        return {}
+    text = proc.output(["find", *directories, "-type", "f", "-newermt", f"@{now + SLACK:.3f}",
+                        "-printf", "%H\\t%p\\n"])
+    found = {directory: [] for directory in directories}
+    for line in text.splitlines():
+        directory, _, file = line.partition("\t")
+        found[Path(directory)].append(Path(file))
+    return {directory: files for directory, files in found.items() if files}
 
 
 def sync(new, old):

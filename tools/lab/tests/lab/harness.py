@@ -18,6 +18,10 @@ from points import Points  # noqa: E402  pylint: disable=wrong-import-position
 CASES = []
 
 
+class Skip(Exception):
+    """Raised by a case that this machine does not allow; says why."""
+
+
 def case(function):
     """Decorator: register a case; its first doc line is its name."""
     CASES.append(function)
@@ -78,6 +82,8 @@ def main(drawn=None, kept=()):
         try:
             function()
             tap.result(True, name)
+        except Skip as reason:
+            tap.skip(name, reason)
         except Exception:  # pylint: disable=broad-except
             tap.result(False, name, traceback.format_exc())
     tap.leave()
