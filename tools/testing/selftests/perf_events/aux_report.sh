@@ -10,11 +10,11 @@
 here=$(dirname "$0")
 [ $# -gt 0 ] || set -- $(cd "$here" && ls aux_* | grep -v '[.]' | grep -v -x -e aux_stress \
 			 -e aux_fuzz -e aux_defects)
-pmus=${AUX_PMU:-$(cd /sys/bus/event_source/devices && ls -d intel_pt intel_bts arm_spe_* \
-		  cs_etm hisi_ptt* cpum_sf aux_synth* 2>/dev/null)}
+pmus=${AUX_PMU:-$(cd /sys/bus/event_source/devices 2>/dev/null && ls -d intel_pt intel_bts \
+		  arm_spe_* cs_etm hisi_ptt* cpum_sf aux_synth* 2>/dev/null)}
 
 for program; do
-	if [ ! -x "$here/$program" ]; then
+	if [ "$program" != "${program##*/}" ] || [ ! -x "$here/$program" ]; then
 		echo "aux_report.sh: no program $program in $here: 'make' builds it" >&2
 		exit 2
 	fi
@@ -26,16 +26,23 @@ if [ -z "$pmus" ]; then
 	exit 4
 fi
 
-# Each line with the program and the PMU that it is of. aux_synth chooses its PMUs itself.
+# Each line of a program with its name and a label, and its status at the end
+run_test() {
+	{
+		AUX_PMU=$3 "$here/$1" 2>&1
+		printf '\nstatus %s\n' $?
+	} | sed "s/^/$1	$2	/"
+}
+
+# aux_synth chooses its PMUs itself.
 run_tests() {
-	done=
+	for program; do
+		[ "$program" != aux_synth ] || run_test aux_synth "its PMUs" aux_synth
+	done
 	for pmu in $pmus; do
 		for program; do
-			[ "$program$done" != "aux_synth yes" ] || continue
-			AUX_PMU=$pmu "$here/$program" 2>&1 | sed "s/^/$program	$pmu	/"
-			echo "$program	$pmu	end"
+			[ "$program" = aux_synth ] || run_test "$program" "$pmu" "$pmu"
 		done
-		done=" yes"
 	done
 }
 
@@ -69,8 +76,9 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		}
 	}
 	{
-		program = $1
-		where = $2 " " $1
+		split($0, field, "\t")
+		program = field[1]
+		where = program " (" field[2] ")"
 		sub(/^[^\t]*\t[^\t]*\t/, "")
 	}
 	/^1[.][.][0-9]+/ {
@@ -100,10 +108,13 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 			unknown = unknown "\n    " where ": " test
 		failed++
 	}
-	/^end$/ {
+	/^status [0-9]+$/ {
 		if (!plan || planned != seen)
 			unknown = unknown "\n    " where ": ends after " seen + 0 " of " \
 				  planned + 0 " results"
+		# 4 is the status of kselftests that are skipped.
+		else if ($2 > 1 && $2 != 4)
+			unknown = unknown "\n    " where ": ends with status " $2
 		plan = planned = seen = 0
 	}
 	END {

@@ -70,13 +70,14 @@ int aux_type_of(const char *pmu)
 	return read_type(pmu);
 }
 
-/* Of those that AUX_PMU does not name: the hardware's, then those without hardware */
+/* Without AUX_PMU, the first of these that this machine has; the last one needs no hardware. */
 static const char * const usual_pmus[] = {
 	"intel_pt", "arm_spe_0", "cs_etm", "cpum_sf", "aux_synth",
 };
 
 const char *aux_pmu_name(void)
 {
+	/* Of each thread, as threads may ask at the same time. */
 	static __thread const char *found;
 	const char *given = getenv("AUX_PMU");
 
@@ -100,22 +101,48 @@ static bool is_synth(void)
 	return !strncmp(aux_pmu_name(), "aux_synth", strlen("aux_synth"));
 }
 
-const char *aux_missing(void)
-{
-	static char reason[128];
-
-	if (aux_pmu_type() >= 0)
-		return NULL;
-	snprintf(reason, sizeof(reason), "no PMU %s; %s", aux_pmu_name(),
-		 is_synth() ? "it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
-			      "AUX_PMU names another");
-	return reason;
-}
-
 /* Branch Trace Store: records of 24 bytes, which no others share or stop. */
 static bool is_bts(void)
 {
 	return !strcmp(aux_pmu_name(), "intel_bts");
+}
+
+/* What a trace of the PMU looks like, and what it is asked for */
+static bool is_known(void)
+{
+	return is_synth() || is_bts() || !strcmp(aux_pmu_name(), "intel_pt");
+}
+
+static int try_open(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	aux_attr(&attr);
+	fd = aux_open(&attr, 0, -1);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+const char *aux_missing(void)
+{
+	static char reason[160];
+	int ret;
+
+	if (aux_pmu_type() < 0) {
+		snprintf(reason, sizeof(reason), "no PMU %s; %s", aux_pmu_name(),
+			 is_synth() ? "it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
+				      "AUX_PMU names another");
+		return reason;
+	}
+	ret = is_known() ? 0 : try_open();
+	if (!ret)
+		return NULL;
+	snprintf(reason, sizeof(reason), "%s has no event with config=0, and the tests know no other: %s",
+		 aux_pmu_name(), strerror(-ret));
+	return reason;
 }
 
 bool aux_skips(void)
@@ -162,7 +189,7 @@ const char *aux_missing_hotplug(void)
 	return aux_missing();
 }
 
-/* intel_pt: PSB; intel_bts: addresses; aux_synth: the first word of each packet */
+/* intel_pt: PSB; aux_synth: the first word of each packet; others: any byte */
 bool aux_has_trace(const void *data, size_t size)
 {
 	static const unsigned char psb[16] = {
@@ -171,7 +198,7 @@ bool aux_has_trace(const void *data, size_t size)
 	};
 	static const __u32 magic = 0x53585541;
 
-	if (is_bts()) {
+	if (is_bts() || !is_known()) {
 		for (size_t i = 0; i < size; i++) {
 			if (((const char *)data)[i])
 				return true;
