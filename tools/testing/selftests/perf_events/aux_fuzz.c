@@ -15,6 +15,7 @@
  *	aux_fuzz replay FILE [TIMES]		run a list of steps
  *	aux_fuzz write FILE TARGET.c		run it, and write down its system calls
  *	aux_fuzz join TARGET.c FINDING		make a program in C of them
+ *	aux_fuzz watch PROGRAM [ARGUMENT...]	run that, and look at the kernel then
  *	aux_fuzz list SEED PROGRAMS		print the programs of a run without a corpus
  */
 #define _GNU_SOURCE
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "aux_fuzz.h"
@@ -215,6 +217,12 @@ static int run(double seconds, uint64_t seed, unsigned long most)
 	return found ? report_finding(&fuzz, found) : 0;
 }
 
+static int say_found(const char *found)
+{
+	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
+	return found ? 1 : 0;
+}
+
 static int replay(const char *path, unsigned int times)
 {
 	struct fuzz_shared *shared = share();
@@ -227,8 +235,25 @@ static int replay(const char *path, unsigned int times)
 		found = fuzz_run_in_child(&list, shared);
 		found = found ?: fuzz_check();
 	}
-	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
-	return found ? 1 : 0;
+	return say_found(found);
+}
+
+/* Another program, such as one that was written, by what the fuzzer finds in the kernel then. */
+static int watch(char **program)
+{
+	const char *found;
+	pid_t pid;
+
+	fuzz_check_memory();
+	pid = fork();
+	if (!pid) {
+		execv(program[0], program);
+		err(127, "%s", program[0]);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		err(2, "%s", program[0]);
+	found = fuzz_check();
+	return say_found(found ?: fuzz_check_memory());
 }
 
 static int list_programs(uint64_t seed, size_t programs)
@@ -244,7 +269,8 @@ static int refuse(void)
 {
 	fprintf(stderr, "usage: aux_fuzz run DIRECTORY SECONDS [SEED [OPERATIONS]]\n"
 		"       aux_fuzz shrink DIRECTORY [TIMES [SECONDS]] | replay FILE [TIMES]\n"
-		"       aux_fuzz write FILE TARGET.c | join TARGET.c FINDING | list SEED PROGRAMS\n");
+		"       aux_fuzz write FILE TARGET.c | join TARGET.c FINDING | list SEED PROGRAMS\n"
+		"       aux_fuzz watch PROGRAM [ARGUMENT...]\n");
 	return 2;
 }
 
@@ -266,6 +292,21 @@ static int write_c(char **argv)
 	return fuzz_write(&list, argv[3]) ? 2 : 0;
 }
 
+/*
+ * Where memory is to fail, the kernel ends a thread whose struct rseq it cannot write. The C
+ * library registers none for a program that begins with this in its environment.
+ */
+static void do_without_rseq(char **argv)
+{
+	const char *tunable = "glibc.pthread.rseq=0", *old = getenv("GLIBC_TUNABLES");
+
+	if (old && !strcmp(old, tunable))
+		return;
+	setenv("GLIBC_TUNABLES", tunable, 1);
+	execv("/proc/self/exe", argv);
+	err(2, "exec");
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 2 ? argv[1] : "";
@@ -278,12 +319,15 @@ int main(int argc, char **argv)
 		return list_programs(number_of(argv, 2, 0), number_of(argv, 3, 1));
 	if (!strcmp(verb, "join") && argc > 3)
 		return fuzz_join(argv[2], argv[3]) ? 2 : 0;
+	do_without_rseq(argv);
 	fuzz_prepare();
 	fuzz_check_start();
 	if (!strcmp(verb, "shrink"))
 		return fuzz_shrink(argv[2], number_of(argv, 3, 1), number_of(argv, 4, 600));
 	if (!strcmp(verb, "replay"))
 		return replay(argv[2], number_of(argv, 3, 1));
+	if (!strcmp(verb, "watch"))
+		return watch(argv + 2);
 	if (!strcmp(verb, "write") && argc > 3)
 		return write_c(argv);
 	if (strcmp(verb, "run") || argc < 4)

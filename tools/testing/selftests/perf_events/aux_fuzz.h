@@ -27,8 +27,8 @@ struct fuzz_step {
 	uint8_t op;
 	/* The so manieth place of the kernel where something can fail does fail; 0: none. */
 	uint8_t fail;
-	/* A second thread runs it, while the first one goes on. */
-	bool beside;
+	/* So often at most a second thread runs it, while the first goes on; 0: the first does. */
+	uint8_t beside;
 	uint16_t choices[FUZZ_CHOICES];
 };
 

@@ -26,6 +26,8 @@
 #define STUCK_SECONDS	120
 #define WORK_ROUNDS	2000
 #define MEETING_SECONDS	0.005
+/* A step that runs again and again beside others does so no longer. */
+#define BESIDE_SECONDS	0.02
 
 /* A thread with what it is to do. */
 struct fuzz_thread {
@@ -36,11 +38,13 @@ struct fuzz_thread {
 	int text;
 	atomic_ulong *steps_done;
 	unsigned int drawn;
+	/* of a step that runs again and again: the time that this is */
+	unsigned int round;
 	/* /proc/thread-self/fail-nth, or -1 */
 	int fail;
 	/* of the second thread */
 	sem_t begin, done;
-	atomic_bool started;
+	atomic_bool started, enough;
 	bool busy;
 };
 
@@ -58,8 +62,13 @@ struct fuzz_process {
 static uint64_t choose(struct stress_actor *actor, uint64_t below)
 {
 	struct fuzz_thread *thread = (struct fuzz_thread *)actor;
+	unsigned int at = thread->drawn;
 
-	return (thread->drawn < FUZZ_CHOICES ? thread->step->choices[thread->drawn++] : 0) % below;
+	if (at >= FUZZ_CHOICES)
+		return 0;
+	thread->drawn++;
+	/* Mostly the first one is the event, which stays the same; each time with other values. */
+	return (thread->step->choices[at] + (at ? thread->round : 0)) % below;
 }
 
 static void set_fail(struct fuzz_thread *thread, unsigned int nth)
@@ -72,13 +81,12 @@ static void set_fail(struct fuzz_thread *thread, unsigned int nth)
 		warn("fail-nth");
 }
 
-static void do_step(struct fuzz_thread *thread)
+static int do_once(struct fuzz_thread *thread)
 {
 	const struct fuzz_step *step = thread->step;
 	int ret;
 
 	thread->drawn = 0;
-	fuzz_write_to(thread->text);
 	if (step->fail) {
 		fuzz_write_fail(step->fail);
 		set_fail(thread, step->fail);
@@ -88,7 +96,23 @@ static void do_step(struct fuzz_thread *thread)
 		set_fail(thread, 0);
 		fuzz_write_fail(0);
 	}
-	stress_count(thread->actor.counts, step->op, ret);
+	return ret;
+}
+
+/* Two steps that run once meet rarely: one of them may go on while the other one runs. */
+static void do_step(struct fuzz_thread *thread)
+{
+	double end = aux_seconds() + BESIDE_SECONDS;
+	int ret;
+
+	fuzz_write_to(thread->text);
+	thread->round = 0;
+	do {
+		ret = do_once(thread);
+	} while (++thread->round < thread->step->beside && !thread->enough &&
+		 aux_seconds() < end);
+	/* However often, it is one operation. */
+	stress_count(thread->actor.counts, thread->step->op, ret);
 	atomic_fetch_add(thread->steps_done, 1);
 }
 
@@ -124,6 +148,7 @@ static void wait_for_second(struct fuzz_process *process)
 {
 	if (!process->second.busy)
 		return;
+	process->second.enough = true;
 	sem_wait(&process->second.done);
 	process->second.busy = false;
 	fuzz_write_wait();
@@ -138,6 +163,7 @@ static void hand_over(struct fuzz_process *process, const struct fuzz_step *step
 	process->second.busy = true;
 	process->second.text = fuzz_write_beside();
 	process->second.started = false;
+	process->second.enough = false;
 	sem_post(&process->second.begin);
 	/* To wake up takes longer than most steps: the next one is to meet this one. */
 	begin = aux_seconds();

@@ -48,6 +48,9 @@ static void write_number(const char *path, long number)
 	}
 }
 
+/* How a step can be made simpler, beside each of its choices */
+#define CHANGES		3
+
 /* Change NUMBER of a step; false: that is no change. */
 static bool simplify(struct fuzz_step *step, unsigned int number)
 {
@@ -63,12 +66,17 @@ static bool simplify(struct fuzz_step *step, unsigned int number)
 		if (!step->fail && !step->beside)
 			return false;
 		step->fail = 0;
-		step->beside = false;
+		step->beside = 0;
+		return true;
+	case 2:
+		if (step->beside < 2)
+			return false;
+		step->beside = 1;
 		return true;
 	default:
-		if (!step->choices[number - 2])
+		if (!step->choices[number - CHANGES])
 			return false;
-		step->choices[number - 2] = 0;
+		step->choices[number - CHANGES] = 0;
 		return true;
 	}
 }
@@ -100,9 +108,10 @@ static int change(struct fuzz_list *list, size_t number)
 		if (chunk <= 1)
 			break;
 	}
-	if (number >= list->count * (FUZZ_CHOICES + 2))
+	if (number >= list->count * (FUZZ_CHOICES + CHANGES))
 		return -1;
-	return simplify(&list->steps[number / (FUZZ_CHOICES + 2)], number % (FUZZ_CHOICES + 2));
+	return simplify(&list->steps[number / (FUZZ_CHOICES + CHANGES)],
+			number % (FUZZ_CHOICES + CHANGES));
 }
 
 static const char *try_list(const struct fuzz_list *list, unsigned int times, const char *wanted,

@@ -12,6 +12,7 @@
 
 #define MAX_LINE	512
 #define MAX_FAIL	40
+#define MAX_BESIDE	64
 
 uint64_t fuzz_random(uint64_t *state, uint64_t below)
 {
@@ -50,7 +51,9 @@ static void print(const struct fuzz_step *step, FILE *file)
 		fprintf(file, " %u", step->choices[i]);
 	if (step->fail)
 		fprintf(file, " fail=%u", step->fail);
-	fputs(step->beside ? " beside\n" : "\n", file);
+	if (step->beside)
+		fprintf(file, " beside=%u", step->beside);
+	fputs("\n", file);
 }
 
 void fuzz_print(const struct fuzz_list *list, FILE *file)
@@ -100,8 +103,8 @@ static bool parse(char *line, struct fuzz_step *step)
 	if (!parse_op(step, word))
 		return false;
 	while ((word = strsep(&rest, " "))) {
-		if (!strcmp(word, "beside"))
-			step->beside = true;
+		if (!strncmp(word, "beside", 6))
+			step->beside = word[6] ? strtoul(word + 7, NULL, 10) : 1;
 		else if (!strncmp(word, "fail=", 5))
 			step->fail = strtoul(word + 5, NULL, 10);
 		else if (count < FUZZ_CHOICES)
@@ -154,6 +157,12 @@ static uint16_t any_choice(uint64_t *random)
 	return fuzz_random(random, 1ULL << (4 * (1 + fuzz_random(random, 4))));
 }
 
+/* Once, or again and again. */
+static uint8_t any_beside(uint64_t *random)
+{
+	return fuzz_random(random, 2) ? 1 : MAX_BESIDE;
+}
+
 static void set_choices(struct fuzz_step *step, uint64_t *random)
 {
 	for (int i = 0; i < FUZZ_CHOICES; i++)
@@ -165,7 +174,7 @@ static struct fuzz_step any_step(uint64_t *random)
 	struct fuzz_step step = { .op = any_op(random) };
 
 	set_choices(&step, random);
-	step.beside = !fuzz_random(random, 8);
+	step.beside = fuzz_random(random, 8) ? 0 : any_beside(random);
 	if (!fuzz_random(random, 16))
 		step.fail = 1 + fuzz_random(random, MAX_FAIL);
 	return step;
@@ -233,7 +242,8 @@ static void mutate(struct fuzz_list *program, const struct fuzz_list *corpus, ui
 			fuzz_drop(program, at, 1);
 		break;
 	case 1:
-		program->steps[at].beside = at && !program->steps[at].beside;
+		program->steps[at].beside = at && !program->steps[at].beside ? any_beside(random) :
+									       0;
 		break;
 	case 2:
 		program->steps[at].fail = at ? fuzz_random(random, MAX_FAIL) : 0;
@@ -264,6 +274,20 @@ static uint8_t op_of(const char *name)
 	return parse_op(&step, name) ? step.op : 0;
 }
 
+/* What may go on while an area is made */
+static void append_racer(struct fuzz_list *program, uint64_t *random)
+{
+	static const char * const racers[] = {
+		"toggle", "toggle", "ioctl-any", "enable", "set-output", "unmap", "map-area",
+		"close", "task-events",
+	};
+	struct fuzz_step step = { .beside = MAX_BESIDE };
+
+	step.op = op_of(racers[fuzz_random(random, STRESS_COUNT(racers))]);
+	set_choices(&step, random);
+	fuzz_append(program, &step, 1);
+}
+
 /* An event with a buffer and an area: without, nearly nothing else succeeds. */
 static void begin_program(struct fuzz_list *program, uint64_t *random)
 {
@@ -276,6 +300,8 @@ static void begin_program(struct fuzz_list *program, uint64_t *random)
 	set_choices(&step, random);
 	fuzz_append(program, &step, 1);
 	for (uint64_t i = 0, deep = fuzz_random(random, 4); i < deep; i++) {
+		if (i == 2 && fuzz_random(random, 2))
+			append_racer(program, random);
 		step.op = op_of(i == 0 ? openers[fuzz_random(random, 6)] :
 				i == 1 ? "map-data" : mappers[fuzz_random(random, 2)]);
 		set_choices(&step, random);

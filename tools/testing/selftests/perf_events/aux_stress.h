@@ -104,6 +104,7 @@ int stress_advise(struct stress_actor *actor);
 int stress_pin_pages(struct stress_actor *actor);
 int stress_duplicate(struct stress_actor *actor);
 int stress_signal(struct stress_actor *actor);
+int stress_toggle(struct stress_actor *actor);
 int stress_task_events(struct stress_actor *actor);
 int stress_hotplug(struct stress_actor *actor);
 
@@ -127,7 +128,7 @@ struct stress_state {
 
 void stress_look(struct stress_state *state);
 void stress_allowance(struct stress_state *state);
-/* All that can be made to fail does; the first setting that this kernel does not have, or NULL */
+/* All that can be made to fail does; the first setting that cannot be made, or NULL */
 const char *stress_let_fail(void);
 int stress_open_files(void);
 bool stress_pmu_is_free(void);

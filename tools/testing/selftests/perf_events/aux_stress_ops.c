@@ -532,6 +532,7 @@ const struct stress_op stress_ops[] = {
 	{ "pin-pages",		stress_pin_pages,	2,	.wild = true },
 	{ "duplicate",		stress_duplicate,	4,	.wild = true },
 	{ "signal",		stress_signal,		2,	.wild = true },
+	{ "toggle",		stress_toggle,		4,	.wild = true },
 	{ "task-events",	stress_task_events,	2,	.wild = true },
 	{ "hotplug",		stress_hotplug,		1,	.wild = true },
 	{ }

@@ -322,6 +322,15 @@ int stress_signal(struct stress_actor *a)
 	return stress_result(ioctl(fd, PERF_EVENT_IOC_REFRESH, 1 + stress_random(a, 2)));
 }
 
+/* Off and on: where this goes on beside others, each time the event is started anew. */
+int stress_toggle(struct stress_actor *a)
+{
+	int fd = stress_used_slot(a)->fd;
+	int ret = stress_result(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+
+	return ret ?: stress_result(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+}
+
 int stress_task_events(struct stress_actor *a)
 {
 	return stress_result(prctl(stress_random(a, 3) ? PR_TASK_PERF_EVENTS_ENABLE :

@@ -140,7 +140,7 @@ const char *aux_missing(void)
 	ret = is_known() ? 0 : try_open();
 	if (!ret)
 		return NULL;
-	snprintf(reason, sizeof(reason), "%s has no event with config=0, and the tests know no other: %s",
+	snprintf(reason, sizeof(reason), "%s has no event with config=0, the only one tried: %s",
 		 aux_pmu_name(), strerror(-ret));
 	return reason;
 }

@@ -450,7 +450,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	missing = stress_let_fail();
 	if (missing)
-		errx(1, "%s", missing);
+		errx(1, "%s cannot be set: is this kernel built with fault injection?", missing);
 	aux_bench_load(argv[1]);
 	open_faults();
 	warm_up();
