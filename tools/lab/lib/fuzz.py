@@ -117,12 +117,18 @@ def _summary(said):
     return Result(*map(int, match.groups()[:3])) if match else Result()
 
 
+def _check_outside(place, done, file):
+    """Raise an error if QEMU has ended by itself and its kernel had no complaint."""
+    outside = OUTSIDE.search(done.stdout)
+    if outside and not splats.find(_read(place / CONSOLE)):
+        raise LabError(outside[1], f"see {place / file}")
+
+
 def _check(place, done):
     """Raise an error if a guest has ended of something that is no finding."""
     if (place / "finding").exists() or splats.find(_read(place / CONSOLE)):
         return
-    if outside := OUTSIDE.search(done.stdout):
-        raise LabError(outside[1], f"see {place / 'log'}")
+    _check_outside(place, done, "log")
     if done.returncode == BROKEN:
         said = [line for line in done.stdout.splitlines() if line.startswith("aux_fuzz: ")]
         raise LabError("the fuzzer cannot go on", (said or [f"see {place / 'log'}"])[-1])
@@ -160,7 +166,7 @@ def shrink(target, place, step=None):
     """Make the steps of a finding fewer; how many are left, or 0 if they do no harm again."""
     for attempt in range(ATTEMPTS):
         done = target.run(place, f"shrink . {TIMES} {ROUND / 2:.0f}", ROUND)
-        _check_outside(place, done)
+        _check_outside(place, done, "best")
         if step:
             step.progress(f"guest {attempt + 1}, {_count_steps(place)} steps")
         if done.returncode == SMALLEST:
@@ -172,13 +178,6 @@ def shrink(target, place, step=None):
         if done.returncode != GO_ON:
             _end_of_guest(place, done)
     return _count_steps(place)
-
-
-def _check_outside(place, done):
-    """What is to become smaller, or C, is there to begin anew with."""
-    outside = OUTSIDE.search(done.stdout)
-    if outside and not splats.find(_read(place / CONSOLE)):
-        raise LabError(outside[1], f"the steps are in {place / 'best'}")
 
 
 def _end_of_guest(place, done):
@@ -196,7 +195,7 @@ def _count_steps(place):
 
 def write(target, place):
     """The steps as a program in C."""
-    _check_outside(place, target.run(place, f"write best {REPRODUCER}", ROUND))
+    _check_outside(place, target.run(place, f"write best {REPRODUCER}", ROUND), "best")
     subprocess.run([place / "aux_fuzz", "join", place / REPRODUCER, _read(place / "finding").strip()],
                    check=True)
     return place / REPRODUCER
