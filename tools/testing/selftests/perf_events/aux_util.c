@@ -107,7 +107,7 @@ static bool is_bts(void)
 	return !strcmp(aux_pmu_name(), "intel_bts");
 }
 
-/* What a trace of the PMU looks like, and what it is asked for */
+/* Whether the tests know the config that the PMU needs, and what its trace looks like */
 static bool is_known(void)
 {
 	return is_synth() || is_bts() || !strcmp(aux_pmu_name(), "intel_pt");
