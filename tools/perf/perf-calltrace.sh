@@ -224,12 +224,13 @@ record_process()
 # Lines of perf script to lines of calls, indented; what was counted goes to the file "summary".
 # shellcheck disable=SC2016
 to_calls='
-# The symbol of "address symbol+offset (object)". It leaves the latter two, and in "place" what is
-# the same for all of a function.
+# The symbol of "address symbol+offset (object)". It leaves the latter two, in "place" what is
+# the same for all of a function, and in "in_kernel" whether that is code of the kernel.
 function symbol(part)
 {
 	match(part, / [0-9a-f][0-9a-f][0-9a-f][0-9a-f]+ /)
 	address = substr(part, RSTART + 1, RLENGTH - 2)
+	in_kernel = address ~ /^ffff............$/
 	part = substr(part, RSTART + RLENGTH)
 	object = match(part, / \([^ ]*\) *$/) ? substr(part, RSTART) : ""
 	part = substr(part, 1, length(part) - length(object))
@@ -252,9 +253,17 @@ function call(callee, caller)
 	printf "%12.2f  %s/%s  %*s%s  (%s)\n", (time - start) * 1e6, comm, tid,
 		2 * depth[tid], "", callee, object
 	stack[tid, ++depth[tid]] = caller
+	of_kernel[tid, depth[tid]] = in_kernel
 	count++
 	if (!first && callee ~ /^(main|__libc_start_call_main)$/)
 		first = count
+}
+# A branch from the kernel to code of the user ends all that the kernel has called. A trace that
+# begins within the kernel does not have the call that this returns to.
+function leave_kernel()
+{
+	while (depth[tid] > 0 && of_kernel[tid, depth[tid]])
+		depth[tid]--
 }
 function leave(source, target)
 {
@@ -308,6 +317,8 @@ match($0, / [0-9]+ +[0-9]+\.[0-9]+: /) {
 			symbol(source); caller = place
 			symbol(substr(rest, at + 3))
 			leave(caller, place)
+			if (!in_kernel)
+				leave_kernel()
 			called[tid] = ""
 		} else if (source ~ /: +tr end /) {
 			symbol(source)
