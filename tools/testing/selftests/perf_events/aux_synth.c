@@ -740,6 +740,50 @@ TEST_F(aux_synth, bad_terms)
 	}
 }
 
+/* The bits of a term as the file says that perf reads; false if there is none like that. */
+static bool read_term(const char *pmu, const char *term, unsigned int *first, unsigned int *last)
+{
+	char path[128];
+	FILE *file;
+	bool read;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/%s", pmu, term);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	read = fscanf(file, "config:%u-%u", first, last) == 2;
+	fclose(file);
+	return read;
+}
+
+/* The files in sysfs say which bits a term has; there are no bits between terms. */
+TEST_F(aux_synth, files_of_terms)
+{
+	static const struct {
+		const char *name;
+		__u64 one;
+	} terms[] = {
+		{ "period", SYNTH_PERIOD(1) }, { "packets", SYNTH_PACKETS(1) },
+		{ "from", SYNTH_FROM(1) }, { "error", SYNTH_ERROR(1) },
+		{ "every", SYNTH_EVERY(1) },
+	};
+	unsigned int first, last, next = 0;
+	struct perf_event_attr attr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
+		ASSERT_TRUE(read_term(variant->pmu, terms[i].name, &first, &last)) {
+			TH_LOG("there is no term %s", terms[i].name);
+		}
+		EXPECT_EQ(1ULL << first, terms[i].one);
+		EXPECT_EQ(first, next);
+		next = last + 1;
+	}
+	aux_attr(&attr);
+	attr.config = 1ULL << next;
+	EXPECT_EQ(aux_open(&attr, 0, -1), -1);
+	EXPECT_EQ(errno, EINVAL);
+}
+
 static long long open_as(uid_t uid)
 {
 	struct perf_event_attr attr;
