@@ -28,6 +28,8 @@
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
+#define LATE_TRIES	50
+#define LATE_USEC	2000
 
 /* A thread with what it is to do. */
 struct fuzz_thread {
@@ -225,6 +227,12 @@ static void renew_mailbox(struct fuzz_process *process)
 	}
 }
 
+/* What the steps of the next program do is not to depend on how long that takes. */
+static bool is_late(struct fuzz_process *process)
+{
+	return process->first.actor.late || process->second.actor.late;
+}
+
 static void end_program(struct fuzz_process *process)
 {
 	cpu_set_t all;
@@ -238,6 +246,8 @@ static void end_program(struct fuzz_process *process)
 	fuzz_write_to(-1);
 	if (process->first.actor.astray || process->second.actor.astray)
 		renew_mailbox(process);
+	for (int i = 0; is_late(process) && !stress_pmu_is_free() && i < LATE_TRIES; i++)
+		usleep(LATE_USEC);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	CPU_ZERO(&all);
@@ -266,6 +276,8 @@ static void begin_program(struct fuzz_process *process, const struct fuzz_step *
 	process->second.actor.per_cpu = step->choices[1] & 1;
 	process->first.actor.astray = false;
 	process->second.actor.astray = false;
+	process->first.actor.late = false;
+	process->second.actor.late = false;
 }
 
 static void start(struct fuzz_process *process)
@@ -336,6 +348,7 @@ void fuzz_prepare(void)
 	/* Later, reading them may be what fails. */
 	for (int i = 0; fuzz_pmus[i]; i++)
 		aux_type_of(fuzz_pmus[i]);
+	stress_find_tracepoints();
 	signal(SIGIO, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

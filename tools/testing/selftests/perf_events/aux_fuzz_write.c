@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -180,13 +181,14 @@ static const char *name_of(const struct name *names, unsigned long value)
 	return number;
 }
 
-static const char *name_of_pmu(__u32 type)
+/* What differs among machines: the type of a PMU, and the config of a tracepoint. */
+static const char *name_of_event(const struct perf_event_attr *attr)
 {
 	for (int i = 0; fuzz_pmus[i]; i++) {
-		if (aux_type_of(fuzz_pmus[i]) == (int)type)
+		if (aux_type_of(fuzz_pmus[i]) == (int)attr->type)
 			return fuzz_pmus[i];
 	}
-	return "";
+	return stress_tracepoint_of(attr) ?: "";
 }
 
 static const char *name_of_pid(pid_t pid)
@@ -198,7 +200,7 @@ static const char *name_of_pid(pid_t pid)
 	return pid < 0 ? "-1" : "0";
 }
 
-/* Words of the attribute that are not 0; the type of a PMU differs among machines. */
+/* Words of the attribute that are not 0 */
 static void say_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		     unsigned long flags, int fd)
 {
@@ -214,7 +216,43 @@ static void say_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int
 					(unsigned long long)words[i]);
 	}
 	say("\tput_at(%d, open_event(\"%s\", (__u64[24]) {%s }, %s, %d, %d, %lu));\n", fd,
-	    name_of_pmu(attr->type), list, name_of_pid(pid), cpu, group, flags);
+	    name_of_event(attr), list, name_of_pid(pid), cpu, group, flags);
+}
+
+static void say_program(const union bpf_attr *attr, int fd)
+{
+	const char *code = (void *)(unsigned long)attr->insns;
+	unsigned long long insn;
+	char list[512] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < attr->insn_cnt; i++) {
+		memcpy(&insn, code + i * sizeof(insn), sizeof(insn));
+		len += snprintf(list + len, sizeof(list) - len, " 0x%llx,", insn);
+	}
+	say("\tput_at(%d, program(%u, %u, (__u64[]) {%s }));\n", fd, attr->prog_type,
+	    attr->insn_cnt, list);
+}
+
+static void say_bpf(int command, const union bpf_attr *attr, int fd)
+{
+	switch (command) {
+	case BPF_PROG_LOAD:
+		say_program(attr, fd);
+		break;
+	case BPF_MAP_CREATE:
+		say("\tput_at(%d, map_of_events());\n", fd);
+		break;
+	case BPF_MAP_UPDATE_ELEM:
+		say("\tput_event(%u, %d, %d);\n", attr->map_fd, *(int *)(unsigned long)attr->key,
+		    *(int *)(unsigned long)attr->value);
+		break;
+	case BPF_RAW_TRACEPOINT_OPEN:
+		say("\tput_at(%d, hook_tracepoint(\"%s\", %u));\n", fd,
+		    (const char *)(unsigned long)attr->raw_tracepoint.name,
+		    attr->raw_tracepoint.prog_fd);
+		break;
+	}
 }
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -226,6 +264,8 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 
 	if (number == SYS_perf_event_open)
 		say_open((void *)a, b, c, d, e, ret);
+	if (number == SYS_bpf)
+		say_bpf(a, (void *)b, ret);
 	errno = error;
 	return ret;
 }

@@ -51,6 +51,8 @@ struct stress_actor {
 	bool alone;
 	/* Set once an event may live, and trace, that is in no slot. */
 	bool astray;
+	/* Set once an event may live for a short while after the last file was closed. */
+	bool late;
 	pid_t mate;
 	struct stress_slot *slots;
 	struct stress_counts *counts;
@@ -107,6 +109,15 @@ int stress_signal(struct stress_actor *actor);
 int stress_toggle(struct stress_actor *actor);
 int stress_task_events(struct stress_actor *actor);
 int stress_hotplug(struct stress_actor *actor);
+
+/* aux_stress_bpf.c: tracepoints of AUX areas, and programs that events and tracepoints run */
+#define STRESS_TRACEPOINTS	6
+extern const char *const stress_tracepoints[STRESS_TRACEPOINTS];
+void stress_find_tracepoints(void);
+const char *stress_tracepoint_of(const struct perf_event_attr *attr);
+int stress_open_tracepoint(struct stress_actor *actor);
+int stress_set_program(struct stress_actor *actor);
+int stress_hook_tracepoint(struct stress_actor *actor);
 
 /* aux_stress_life.c: operations that are the life of a process */
 int stress_fork_and_map(struct stress_actor *actor);

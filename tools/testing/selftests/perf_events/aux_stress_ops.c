@@ -24,7 +24,12 @@
 
 void stress_count(struct stress_counts *counts, unsigned int op, int ret)
 {
-	atomic_fetch_add(&counts->of[op][ret < 0 ? -ret : 0], 1);
+	unsigned int error = ret < 0 ? -ret : 0;
+
+	/* The kernel's ENOTSUPP, 524, which it should not tell to users: a map is mapped. */
+	if (error >= STRESS_ERRNOS)
+		error = EOPNOTSUPP;
+	atomic_fetch_add(&counts->of[op][error], 1);
 }
 
 /* splitmix64, unless the choices are another's */
@@ -535,6 +540,9 @@ const struct stress_op stress_ops[] = {
 	{ "toggle",		stress_toggle,		4,	.wild = true },
 	{ "task-events",	stress_task_events,	2,	.wild = true },
 	{ "hotplug",		stress_hotplug,		1,	.wild = true },
+	{ "open-tracepoint",	stress_open_tracepoint,	6,	.wild = true },
+	{ "set-program",	stress_set_program,	8,	.wild = true },
+	{ "hook-tracepoint",	stress_hook_tracepoint,	2,	.wild = true },
 	{ }
 };
 

@@ -14,7 +14,8 @@ TEST_GEN_PROGS_EXTENDED += aux_stress aux_fuzz
 TEST_PROGS_EXTENDED += aux_report.sh
 TEST_FILES += aux_defects
 
-AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_memory.c
+AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_bpf.c \
+		  aux_stress_memory.c
 AUX_FUZZ := aux_fuzz_steps.c aux_fuzz_run.c aux_fuzz_cover.c aux_fuzz_check.c aux_fuzz_shrink.c \
 	    aux_fuzz_write.c aux_fuzz_frame.c
 # Calls of these functions in aux_fuzz go by way of aux_fuzz_write.c.
