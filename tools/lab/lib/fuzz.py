@@ -72,10 +72,15 @@ class Target:
         return kernel if paths.is_image(self.kernel) else paths.kernel_name(kernel, self.debug)
 
     def run(self, place, words, seconds):
-        """Run aux_fuzz in a guest, in its directory; the process that has ended."""
+        """
+        Run aux_fuzz in a guest, in its directory; the process that has ended.
+
+        An oops ends the guest at once: a CPU that goes on with interrupts off does nothing more.
+        """
         command = [self.lab, "run", "--kernel", self.kernel, *(["--debug"] if self.debug else []),
                    "--share", place, "--cpus", "2", "--memory", MEMORY, "--timeout",
-                   str(int(seconds + OVERHEAD)), "--console", place / CONSOLE, "--",
+                   str(int(seconds + OVERHEAD)), "--console", place / CONSOLE,
+                   "--append", "oops=panic", "--",
                    "sh", "-c", f"cd {place} && ./aux_fuzz {words} 2>&1"]
         return subprocess.run([str(word) for word in command], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
