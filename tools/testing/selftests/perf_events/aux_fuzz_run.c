@@ -227,10 +227,13 @@ static void renew_mailbox(struct fuzz_process *process)
 	}
 }
 
-/* What the steps of the next program do is not to depend on how long that takes. */
-static bool is_late(struct fuzz_process *process)
+/* Events of a map are gone a while after it: the next program finds its PMU free all the same. */
+static void wait_for_events(struct fuzz_process *process)
 {
-	return process->first.actor.late || process->second.actor.late;
+	if (!process->first.actor.late && !process->second.actor.late)
+		return;
+	for (int i = 0; i < LATE_TRIES && !stress_pmu_is_free(); i++)
+		usleep(LATE_USEC);
 }
 
 static void end_program(struct fuzz_process *process)
@@ -246,8 +249,7 @@ static void end_program(struct fuzz_process *process)
 	fuzz_write_to(-1);
 	if (process->first.actor.astray || process->second.actor.astray)
 		renew_mailbox(process);
-	for (int i = 0; is_late(process) && !stress_pmu_is_free() && i < LATE_TRIES; i++)
-		usleep(LATE_USEC);
+	wait_for_events(process);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	CPU_ZERO(&all);

@@ -647,6 +647,20 @@ int fuzz_write(const struct fuzz_list *list, const char *path)
 	return 0;
 }
 
+/* What the steps call by name, and the files with the number that each has on a machine */
+static void write_sources(FILE *file)
+{
+	fputs("static struct {\n\tconst char *name, *path;\n\tint number;\n", file);
+	fputs("} sources[] = {\n", file);
+	for (int i = 0; fuzz_pmus[i]; i++)
+		fprintf(file, "\t{ \"%s\", \"/sys/bus/event_source/devices/%s/type\" },\n",
+			fuzz_pmus[i], fuzz_pmus[i]);
+	for (int i = 0; i < STRESS_TRACEPOINTS; i++)
+		fprintf(file, "\t{ \"%s\", \"/sys/kernel/tracing/events/perf_aux/%s/id\" },\n",
+			stress_tracepoints[i], stress_tracepoints[i]);
+	fputs("\t{ }\n};\n\n", file);
+}
+
 /* Make the target of these files, which may be from another machine. */
 int fuzz_join(const char *path, const char *finding)
 {
@@ -657,6 +671,7 @@ int fuzz_join(const char *path, const char *finding)
 		return -1;
 	fprintf(file, "/*\n * %s\n *\n", finding);
 	fputs(" * Found by aux_fuzz. Argument: how often it is tried.\n */\n", file);
+	write_sources(file);
 	fputs(fuzz_prologue, file);
 	write_text(file, 0, FUNCTIONS);
 	fputs("\nstatic void steps(void)\n{\n", file);
