@@ -167,14 +167,14 @@ def one_round(target, place, seconds, seed, operations=0):
     return result
 
 
-def shrink(target, place, step=None, seconds=float("inf")):
+def shrink(target, place, step=None, seconds=float("inf"), attempts=ATTEMPTS):
     """
     Make the steps of a finding fewer; how many are left, or 0 if they do no harm again.
 
     After so many seconds no further guest is booted, and more are left than could be.
     """
     end = time.monotonic() + seconds
-    for attempt in range(ATTEMPTS):
+    for attempt in range(attempts):
         if attempt and time.monotonic() > end:
             break
         done = target.run(place, f"shrink . {TIMES} {ROUND / 2:.0f}", ROUND)

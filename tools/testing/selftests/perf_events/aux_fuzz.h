@@ -78,7 +78,6 @@ unsigned int fuzz_cover_take(struct fuzz_shared *shared);
 void fuzz_check_start(void);
 const char *fuzz_check(void);
 const char *fuzz_check_memory(void);
-bool fuzz_same(const char *one, const char *other);
 
 /* aux_fuzz_shrink.c */
 int fuzz_shrink(const char *directory, unsigned int times, double seconds);

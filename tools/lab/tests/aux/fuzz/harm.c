@@ -5,9 +5,11 @@
  *
  *	HARM	operations that must stand in this order, with spaces between them
  *	CRASH	1: the program ends then
+ *	KASAN	1: that is what says so, of another function each time
  *
- * Of the first of them choice 2 must be odd.
+ * Of the first of them choice 2 must be odd. If it is missing, what is left does another harm.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,28 @@
 #include "aux_fuzz.h"
 
 const char *const fuzz_pmus[] = { NULL };
+
+/* Numbers are others each time. */
+static const char *say(const char *function)
+{
+	static unsigned int times;
+	static char text[128];
+
+	times++;
+	snprintf(text, sizeof(text), "WARNING: CPU: %u PID: %d at harm.c:1 %s+0x%x/0x20",
+		 times % 2, getpid(), function, times);
+	return text;
+}
+
+static const char *say_kasan(void)
+{
+	static unsigned int times;
+	static char text[128];
+
+	snprintf(text, sizeof(text), "BUG: KASAN: slab-use-after-free in harm_%c+0x10/0x20",
+		 'a' + times++ % 26);
+	return text;
+}
 
 static int does_harm(const struct fuzz_list *list)
 {
@@ -34,18 +58,33 @@ static int does_harm(const struct fuzz_list *list)
 	return !wanted;
 }
 
+static bool has(const struct fuzz_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct fuzz_step *step = &list->steps[i];
+
+		if (step->op != FUZZ_BEGIN && !strcmp(stress_ops[step->op].name, name))
+			return true;
+	}
+	return false;
+}
+
 void fuzz_prepare(void)
 {
 }
 
 const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared)
 {
+	const char *wanted = getenv("HARM");
+	char first[32];
+
 	(void)shared;
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(wanted, " "), wanted);
 	if (!does_harm(list))
-		return NULL;
+		return strchr(wanted, ' ') && !has(list, first) ? say("another") : NULL;
 	if (getenv("CRASH"))
 		_exit(99);
-	return "BUG: KASAN: slab-use-after-free in harm+0x10/0x20";
+	return getenv("KASAN") ? say_kasan() : say("harm");
 }
 
 void fuzz_check_start(void)
@@ -60,9 +99,4 @@ const char *fuzz_check(void)
 const char *fuzz_check_memory(void)
 {
 	return NULL;
-}
-
-bool fuzz_same(const char *one, const char *other)
-{
-	return !strcmp(one, other);
 }
