@@ -242,6 +242,7 @@ static int replay(const char *path, unsigned int times)
 static int watch(char **program)
 {
 	const char *found;
+	int status;
 	pid_t pid;
 
 	fuzz_check_memory();
@@ -250,8 +251,10 @@ static int watch(char **program)
 		execv(program[0], program);
 		err(127, "%s", program[0]);
 	}
-	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		err(2, "%s", program[0]);
+	if (status)
+		printf("%s ends with status 0x%x\n", program[0], status);
 	found = fuzz_check();
 	return say_found(found ?: fuzz_check_memory());
 }

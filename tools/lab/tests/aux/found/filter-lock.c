@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The file of an address filter is looked up under perf_event_context::mutex. In /proc, that takes
+ * exec_update_lock, under which perf_event_open() takes the mutex: a deadlock, which lockdep sees.
+ *
+ * Since: 375637bc5249 ("perf/core: Introduce address range filtering")
+ * Mended by: fix-filter-lock
+ * Says: possible circular locking dependency detected
+ */
+#include <sys/ioctl.h>
+
+#include "event.h"
+
+int main(void)
+{
+	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
+	int event = open_event(&trace, -1);
+
+	return ioctl(event, PERF_EVENT_IOC_SET_FILTER, "filter 0/4096@/proc/self/exe") ? 1 : 0;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event has AUX data in its samples, and the area that they are from is mapped for reading and
+ * writing, which is for traces without a loss: the kernel warns of what any user may do.
+ *
+ * Since: a4faf00d994c ("perf/aux: Allow using AUX data in perf samples")
+ * Mended by: pt-on
+ * Says: pt_event_snapshot_aux
+ */
+#include "event.h"
+
+int main(void)
+{
+	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
+	struct perf_event_attr cycles = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 10000, .exclude_kernel = 1, .aux_sample_size = 4096,
+		.sample_type = PERF_SAMPLE_AUX,
+	};
+	int leader = open_event(&trace, -1);
+
+	map(leader, 16, PROT_READ | PROT_WRITE);
+	map(open_event(&cycles, leader), 0, 0);
+	for (volatile int i = 0; i < 1000000; i++)
+		;
+	return 0;
+}
