@@ -39,23 +39,16 @@ static bool aux_link_allowed(struct perf_event *event, struct perf_event *leader
  * @leader: the leader of its group, or NULL
  *
  * Context: process. The caller holds the perf_event_context::mutex of the
- * leader, or the leader belongs to a child task that is being created.
+ * leader, which is in its context, or the leader belongs to a child task that
+ * is being created. The link goes when the leader leaves its context.
  *
- * Return: false if the leader does not support what the event asks for, or has
- * left its group
+ * Return: false if the leader does not support what the event asks for
  */
 bool perf_aux_link(struct perf_event *event, struct perf_event *leader)
 {
 	if (!leader || !aux_link_allowed(event, leader))
 		return false;
-	/*
-	 * When its CPU goes offline, a leader leaves its group and loses all
-	 * links to it. A later link would be removed by the event itself, in
-	 * perf_aux_unlink() under a spinlock. put_event() could drop the last
-	 * reference on the leader there, and freeing an event sleeps.
-	 */
-	if (!(leader->attach_state & PERF_ATTACH_GROUP) ||
-	    !atomic_long_inc_not_zero(&leader->refcount))
+	if (!atomic_long_inc_not_zero(&leader->refcount))
 		return false;
 
 	event->aux_event = leader;

@@ -142,14 +142,15 @@ static bool read_line(const char *path, char *line, size_t room)
 	return is_there;
 }
 
-/* Where a complaint names a function, that; else all of it, up to numbers. */
+/* Where a complaint names a function, that; else all of it, up to an address or numbers. */
 static size_t place_in(const char *text, const char **place)
 {
 	const char *end = strstr(text, "+0x"), *at = end;
 
 	if (!end) {
 		*place = text;
-		return strcspn(text, "0123456789");
+		end = strstr(text, "address: ");
+		return end ? (size_t)(end - text) : strcspn(text, "0123456789");
 	}
 	while (at > text && at[-1] != ' ')
 		at--;

@@ -239,7 +239,7 @@ TEST(siblings_of_a_closed_leader_end)
 		close(fd[i]);
 }
 
-/* It has left its group when its CPU went, and would never give back the reference. */
+/* It has left its context when its CPU went: nothing would schedule the group. */
 TEST(leader_whose_cpu_was_off_is_refused)
 {
 	struct perf_event_attr attr;
@@ -255,7 +255,10 @@ TEST(leader_whose_cpu_was_off_is_refused)
 	aux_sampler_attr(&attr, PERIOD);
 	aux_set_action(&attr, AUX_PAUSE);
 	EXPECT_EQ(aux_open_in_group(&attr, -1, 1, leader), -1);
-	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(errno, ENODEV);
+	aux_set_action(&attr, 0);
+	EXPECT_EQ(aux_open_in_group(&attr, -1, 1, leader), -1);
+	EXPECT_EQ(errno, ENODEV);
 	close(leader);
 }
 

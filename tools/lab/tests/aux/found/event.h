@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Events of this task, for programs that show what the fuzzer found. */
+/* Events and their buffers, for programs that show what the fuzzer found. */
 #include <err.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* attr.aux_action, which older headers do not have, is behind aux_sample_size. */
 #define AUX_PAUSE	2
+#define ACTION_AT	(offsetof(struct perf_event_attr, aux_sample_size) + sizeof(__u32))
 
 static inline void set_action(struct perf_event_attr *attr, __u32 action)
 {
-	(&attr->aux_sample_size)[1] = action;
+	memcpy((char *)attr + ACTION_AT, &action, sizeof(action));
 }
 
 static inline int pmu_type(const char *name)
@@ -29,16 +32,22 @@ static inline int pmu_type(const char *name)
 	return type;
 }
 
-static inline int open_event(struct perf_event_attr *attr, int group)
+static inline int open_event_on(struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
 	attr->size = sizeof(*attr);
-	return syscall(SYS_perf_event_open, attr, 0, -1, group, 0);
+	return syscall(SYS_perf_event_open, attr, pid, cpu, group, 0);
+}
+
+/* An event of this task. */
+static inline int open_event(struct perf_event_attr *attr, int group)
+{
+	return open_event_on(attr, 0, -1, group);
 }
 
 #define DATA_PAGES	16
 
 /* The data buffer of an event, and its AUX area of so many pages. */
-static inline void map(int event, size_t pages, int prot)
+static inline struct perf_event_mmap_page *map(int event, size_t pages, int prot)
 {
 	size_t page = sysconf(_SC_PAGESIZE), len = (1 + DATA_PAGES) * page;
 	struct perf_event_mmap_page *user = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -47,9 +56,10 @@ static inline void map(int event, size_t pages, int prot)
 	if (user == MAP_FAILED)
 		err(2, "data buffer");
 	if (!pages)
-		return;
+		return user;
 	user->aux_offset = len;
 	user->aux_size = pages * page;
 	if (mmap(NULL, pages * page, prot, MAP_SHARED, event, len) == MAP_FAILED)
 		err(2, "AUX area");
+	return user;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file of an address filter is looked up under perf_event_context::mutex. In /proc, that takes
+ * The file of an address filter is looked up under perf_event_context::mutex. A link in /proc takes
  * exec_update_lock, under which perf_event_open() takes the mutex: a deadlock, which lockdep sees.
+ * Without lockdep, nothing is to be seen of it here.
  *
  * Since: 375637bc5249 ("perf/core: Introduce address range filtering")
  * Mended by: fix-filter-lock

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An event that refers to an AUX event cannot be opened: the AUX event is never freed. As its PMU is
- * exclusive, no other event of the other kind can be opened from then on.
+ * exclusive, no event of a CPU can be opened from then on.
  *
- * Since: ab43762ef010 ("perf: Allow normal events to output AUX data")
+ * Since: ab43762ef010 ("perf: Allow normal events to output AUX data"), and for any user since
+ * 25e8920b301c ("perf/x86/intel/pt: Add sampling support")
  * Mended by: fix-leader-leak
  * Says: an event stays that is closed
  */
+#include <errno.h>
+
 #include "event.h"
 
 int main(void)
@@ -15,7 +18,6 @@ int main(void)
 	int leader = open_event(&trace, -1);
 
 	/* A task has one event of that PMU at a time: this one is refused, after it was linked. */
-	set_action(&trace, AUX_PAUSE);
-	open_event(&trace, leader);
-	return leader < 0;
+	trace.aux_sample_size = 4096;
+	return leader < 0 || open_event(&trace, leader) >= 0 || errno != EBUSY;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An event has AUX data in its samples, and the area that they are from is mapped for reading and
- * writing, which is for traces without a loss: the kernel warns of what any user may do.
+ * writing, which is for traces without a loss: the kernel warns of what each user may do who may
+ * trace at all.
  *
- * Since: a4faf00d994c ("perf/aux: Allow using AUX data in perf samples")
- * Mended by: pt-on
+ * Since: 25e8920b301c ("perf/x86/intel/pt: Add sampling support")
+ * Mended by: aux-samples
  * Says: pt_event_snapshot_aux
  */
 #include "event.h"
@@ -19,9 +20,11 @@ int main(void)
 	};
 	int leader = open_event(&trace, -1);
 
+	struct perf_event_mmap_page *samples;
+
 	map(leader, 16, PROT_READ | PROT_WRITE);
-	map(open_event(&cycles, leader), 0, 0);
+	samples = map(open_event(&cycles, leader), 0, 0);
 	for (volatile int i = 0; i < 1000000; i++)
 		;
-	return 0;
+	return !samples->data_head;
 }

@@ -6,6 +6,7 @@
  *	HARM	operations that must stand in this order, with spaces between them
  *	CRASH	1: the program ends then
  *	KASAN	1: that is what says so, of another function each time
+ *	FAULT	1: it is a page fault, of another address than the first time
  *
  * Of the first of them choice 2 must be odd. If it is missing, what is left does another harm.
  */
@@ -28,6 +29,11 @@ static const char *say(const char *function)
 	snprintf(text, sizeof(text), "WARNING: CPU: %u PID: %d at harm.c:1 %s+0x%x/0x20",
 		 times % 2, getpid(), function, times);
 	return text;
+}
+
+static const char *say_fault(void)
+{
+	return "BUG: unable to handle page fault for address: ffffc90000000000";
 }
 
 static const char *say_kasan(void)
@@ -84,6 +90,8 @@ const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *
 		return strchr(wanted, ' ') && !has(list, first) ? say("another") : NULL;
 	if (getenv("CRASH"))
 		_exit(99);
+	if (getenv("FAULT"))
+		return say_fault();
 	return getenv("KASAN") ? say_kasan() : say("harm");
 }
 

@@ -94,9 +94,6 @@ static void test_rules(void)
 	aux_pmu.snapshot_aux = NULL;
 	point(refuses(&leader), "link: a sample, which the PMU does not know");
 	begin();
-	leader.attach_state = 0;
-	point(refuses(&leader), "link: a leader that has left its group");
-	begin();
 	leader.refcount.counter = 0;
 	point(refuses(&leader), "link: a leader that is being freed");
 }
