@@ -3,7 +3,9 @@
 #
 # Run the tests of AUX areas, and say of each failure which defect of this kernel it
 # is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU; without it, the
-# tests run with each PMU of this machine that has an AUX area.
+# tests run with each PMU of this machine that has an AUX area. As long as they run,
+# perf_event_paranoid is at most 1, where that can be set, so that those run in which
+# users without rights trace.
 #
 # Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
 # is not, or a program does not come to its end, 4 if there is no such PMU.
@@ -24,6 +26,13 @@ if [ -z "$pmus" ]; then
 	echo "aux_report.sh: no PMU of this machine has an AUX area:" \
 	     "CONFIG_PERF_AUX_SYNTH is one without hardware, or modprobe perf_aux_synth" >&2
 	exit 4
+fi
+
+paranoid=/proc/sys/kernel/perf_event_paranoid
+before=$(cat $paranoid 2>/dev/null)
+if [ "${before:-0}" -gt 1 ] && (echo 1 >$paranoid) 2>/dev/null; then
+	trap 'echo "$before" >$paranoid' EXIT
+	trap 'exit 2' HUP INT TERM
 fi
 
 # Each line of a program with its name and a label, and its status at the end

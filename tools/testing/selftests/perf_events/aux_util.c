@@ -168,10 +168,25 @@ bool aux_by_time(void)
 	return is_synth();
 }
 
+/* What users without rights may not do; from 3 on, some distributions let them trace nothing. */
+static int paranoid_level(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+	int level = 0;
+
+	if (file && fscanf(file, "%d", &level) != 1)
+		level = 0;
+	if (file)
+		fclose(file);
+	return level;
+}
+
 const char *aux_missing_users(void)
 {
 	if (is_synth())
 		return "without CAP_PERFMON, nobody may open events of aux_synth";
+	if (paranoid_level() > (is_bts() ? 1 : 2))
+		return "perf_event_paranoid lets nobody without CAP_PERFMON trace with this PMU";
 	return aux_missing();
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,6 +43,39 @@ static inline int open_event_on(struct perf_event_attr *attr, pid_t pid, int cpu
 static inline int open_event(struct perf_event_attr *attr, int group)
 {
 	return open_event_on(attr, 0, -1, group);
+}
+
+/* A trace by intel_pt, of user space. */
+static inline struct perf_event_attr trace_attr(void)
+{
+	return (struct perf_event_attr) { .exclude_kernel = 1, .type = pmu_type("intel_pt") };
+}
+
+/* Cycles in user space, of which each 10,000th makes a sample. */
+static inline struct perf_event_attr cycles_attr(void)
+{
+	return (struct perf_event_attr) {
+		.exclude_kernel = 1, .sample_period = 10000,
+		.config = PERF_COUNT_HW_CPU_CYCLES, .type = PERF_TYPE_HARDWARE,
+	};
+}
+
+static inline void work(void)
+{
+	for (volatile unsigned int rounds = 0; rounds < 1000000; rounds++)
+		continue;
+}
+
+#define NOBODY	65534
+
+/* Another user, who may lock as much memory as there is. */
+static inline void become_nobody(void)
+{
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+
+	limit.rlim_max = limit.rlim_cur;
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setuid(NOBODY))
+		err(2, "user");
 }
 
 #define DATA_PAGES	16

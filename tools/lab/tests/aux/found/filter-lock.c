@@ -14,7 +14,7 @@
 
 int main(void)
 {
-	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
+	struct perf_event_attr trace = trace_attr();
 	int event = open_event(&trace, -1);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_FILTER, "filter 0/4096@/proc/self/exe") ? 1 : 0;

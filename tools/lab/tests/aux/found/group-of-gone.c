@@ -24,10 +24,8 @@ static void switch_cpu_1(const char *on)
 
 int main(void)
 {
-	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
-	struct perf_event_attr cycles = {
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
-	};
+	struct perf_event_attr trace = trace_attr();
+	struct perf_event_attr cycles = cycles_attr();
 	int gone = open_event_on(&trace, -1, 1, -1);
 
 	switch_cpu_1("0");

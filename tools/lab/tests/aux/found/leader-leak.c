@@ -14,7 +14,7 @@
 
 int main(void)
 {
-	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
+	struct perf_event_attr trace = trace_attr();
 	int leader = open_event(&trace, -1);
 
 	/* A task has one event of that PMU at a time: this one is refused, after it was linked. */

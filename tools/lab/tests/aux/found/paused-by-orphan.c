@@ -13,11 +13,8 @@
 
 int main(void)
 {
-	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
-	struct perf_event_attr cycles = {
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 10000, .exclude_kernel = 1,
-	};
+	struct perf_event_attr trace = trace_attr();
+	struct perf_event_attr cycles = cycles_attr();
 	int leader = open_event(&trace, -1), pauses;
 
 	set_action(&cycles, AUX_PAUSE);
@@ -25,7 +22,6 @@ int main(void)
 	close(leader);
 	if (ioctl(pauses, PERF_EVENT_IOC_ENABLE, 0))
 		return 1;
-	for (volatile int i = 0; i < 1000000; i++)
-		;
+	work();
 	return 0;
 }

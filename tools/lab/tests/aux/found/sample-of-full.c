@@ -12,19 +12,15 @@
 
 int main(void)
 {
-	struct perf_event_attr trace = { .type = pmu_type("intel_pt"), .exclude_kernel = 1 };
-	struct perf_event_attr cycles = {
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 10000, .exclude_kernel = 1, .aux_sample_size = 4096,
-		.sample_type = PERF_SAMPLE_AUX,
-	};
+	struct perf_event_attr trace = trace_attr();
+	struct perf_event_attr cycles = cycles_attr();
+	struct perf_event_mmap_page *samples;
 	int leader = open_event(&trace, -1);
 
-	struct perf_event_mmap_page *samples;
-
+	cycles.aux_sample_size = 4096;
+	cycles.sample_type = PERF_SAMPLE_AUX;
 	map(leader, 16, PROT_READ | PROT_WRITE);
 	samples = map(open_event(&cycles, leader), 0, 0);
-	for (volatile int i = 0; i < 1000000; i++)
-		;
+	work();
 	return !samples->data_head;
 }
