@@ -29,6 +29,19 @@
 /* The interrupt comes 4080 bytes before the end; what is left of two records is skipped, too */
 #define BTS_MOST_PADDING	(4080 + 2 * BTS_RECORD)
 
+/* The number in a file; 0 if there is none. */
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long number = 0;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
 size_t aux_page_size(void)
 {
 	return sysconf(_SC_PAGESIZE);
@@ -168,24 +181,12 @@ bool aux_by_time(void)
 	return is_synth();
 }
 
-/* What users without rights may not do; from 3 on, some distributions let them trace nothing. */
-static int paranoid_level(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-	int level = 0;
-
-	if (file && fscanf(file, "%d", &level) != 1)
-		level = 0;
-	if (file)
-		fclose(file);
-	return level;
-}
-
 const char *aux_missing_users(void)
 {
 	if (is_synth())
 		return "without CAP_PERFMON, nobody may open events of aux_synth";
-	if (paranoid_level() > (is_bts() ? 1 : 2))
+	/* From 3 on, some distributions let users without rights trace nothing. */
+	if (read_number("/proc/sys/kernel/perf_event_paranoid") > (is_bts() ? 1 : 2))
 		return "perf_event_paranoid lets nobody without CAP_PERFMON trace with this PMU";
 	return aux_missing();
 }
@@ -688,13 +689,8 @@ long long aux_status(pid_t pid, const char *key)
 
 size_t aux_allowance(void)
 {
-	FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "r");
-	size_t kib = 0;
+	size_t kib = read_number("/proc/sys/kernel/perf_event_mlock_kb");
 
-	if (file && fscanf(file, "%zu", &kib) != 1)
-		kib = 0;
-	if (file)
-		fclose(file);
 	/* The kernel counts pages, for each CPU. */
 	return kib * 1024 / aux_page_size() * aux_page_size() *
 	       sysconf(_SC_NPROCESSORS_ONLN);
