@@ -8,6 +8,7 @@ file under test is. SANITIZE= are its compiler's flags, which are not needed to 
 
 import os
 import re
+import resource
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 import tier
 
 LIMIT = 10
+# Seconds of a processor that a program may use up while a fault is in it. It needs about one, and
+# hardly more on a busy machine; many faults make a loop endless.
+PROCESSOR_LIMIT = 10
 WORKERS = 2
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -48,11 +52,12 @@ def run(program, *args, limit=LIMIT):
 
 
 def fails(program, *args, limit=LIMIT):
-    """Whether a test program has a result that is not ok, or does not end well."""
+    """Whether a test program with a fault has a result that is not ok, or does not end well."""
     with subprocess.Popen([program, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, errors="replace") as process:
         timer = threading.Timer(limit * tier.patience(), process.kill)
         timer.start()
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (PROCESSOR_LIMIT, PROCESSOR_LIMIT))
         failed = any(line.startswith("not ok") for line in process.stdout)
         if failed:
             process.kill()
