@@ -204,7 +204,8 @@ static void test_stop_start(bool overwrite)
 		hw_output(100);
 		pt_pmu.pmu.stop(&trace.event, UPDATE[i / 2]);
 		if (UPDATE[i / 2])
-			EXPECT(trace.event.hw.state & PERF_HES_STOPPED && !hw_enabled());
+			EXPECT(trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE) &&
+			       !hw_enabled());
 		else
 			EXPECT(!trace.event.hw.state && hw_runs());
 		core_check(&trace);
