@@ -48,14 +48,14 @@ def sources():
                    if path.startswith(CODE) and path.endswith(".c") and not path.endswith(TESTS)})
 
 
-def make_words():
-    """Variables of make that have gcc count in our files, by the names of their objects."""
-    return [f"GCOV_PROFILE_{stem}.o=y" for stem in sorted({Path(path).stem for path in sources()})]
-
-
 def _of(paths_of_sources):
     """Text that make expands, for each object, to y if it is of one of these sources."""
     return f"$(if $(filter {' '.join(paths_of_sources)},$(obj)/$(basetarget).c),y,n)"
+
+
+def make_words():
+    """Variables of make that have gcc count in our files, and in no others."""
+    return [f"GCOV_PROFILE={_of(sources())}"]
 
 
 def race_words():
