@@ -70,11 +70,15 @@ class Arch:
         """What compiles programs for it."""
         return f"{cross.prefix(self.kernel)}gcc"
 
+    @property
+    def symbols(self):
+        """Its kernel's configuration."""
+        return kconfig.merge(kconfig.of_other(self.configs or (self.name,)))
+
     def plain(self):
         """Its kernel."""
-        symbols = kconfig.merge(kconfig.of_other(self.configs or (self.name,)))
         goals = ("vmlinux", self.image.rpartition("/")[2])
-        return kernel.Plain(TREE, "allnoconfig", symbols, goals, f"on-{self.name}",
+        return kernel.Plain(TREE, "allnoconfig", self.symbols, goals, f"on-{self.name}",
                             tuple(cross.make_words(self.kernel)), cross.environment(self.kernel))
 
     @property
