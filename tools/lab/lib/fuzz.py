@@ -28,6 +28,9 @@ OVERHEAD = 400
 # Guests that may make a finding smaller, and how often each tries what may depend on timing
 ATTEMPTS, TIMES = 60, 5
 MEMORY = "1G"
+# An oops ends the guest at once: a CPU that goes on with interrupts off does nothing more. And a
+# grace period is over as soon as it can be: most of the time the fuzzer would wait for those.
+PARAMETERS = "oops=panic rcupdate.rcu_expedited=1 srcutree.exp_holdoff=0"
 # Status of 'aux_fuzz' where it cannot write its files or has no memory
 BROKEN = 2
 # Statuses of 'aux_fuzz shrink', and of 'lab run' if its time is over
@@ -72,15 +75,11 @@ class Target:
         return kernel if paths.is_image(self.kernel) else paths.kernel_name(kernel, self.debug)
 
     def run(self, place, words, seconds):
-        """
-        Run aux_fuzz in a guest, in its directory; the process that has ended.
-
-        An oops ends the guest at once: a CPU that goes on with interrupts off does nothing more.
-        """
+        """Run aux_fuzz in a guest, in its directory; the process that has ended."""
         command = [self.lab, "run", "--kernel", self.kernel, *(["--debug"] if self.debug else []),
                    "--share", place, "--cpus", "2", "--memory", MEMORY, "--timeout",
                    str(int(seconds + OVERHEAD)), "--console", place / CONSOLE,
-                   "--append", "oops=panic", "--",
+                   "--append", PARAMETERS, "--",
                    "sh", "-c", f"cd {place} && ./aux_fuzz {words} 2>&1"]
         return subprocess.run([str(word) for word in command], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
