@@ -600,8 +600,8 @@ TEST_F_TIMEOUT(aux_synth, unmapped_while_it_runs, 60)
 }
 
 /*
- * Two events run, and one of them stops: the other one goes on. Returns false if nothing is
- * known, as that one had too little room, or was switched out and started anew.
+ * Two events run, and one of them stops: the other one goes on. Returns false if this lap shows
+ * nothing: the event that goes on had too little room, or was switched out and started anew.
  */
 static bool other_goes_on(struct __test_metadata *_metadata, struct aux_event *stops,
 			  struct aux_event *goes_on, __u64 full)
