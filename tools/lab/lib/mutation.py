@@ -44,8 +44,9 @@ def make(tests, directory, *variables):
 def run(program, *args, limit=LIMIT):
     """The lines of a test program and its status; one that hangs has failed."""
     try:
-        done = subprocess.run([program, *args], stdout=subprocess.PIPE,
-                              timeout=limit * tier.patience(), stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        done = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=limit * tier.patience(), text=True, errors="replace",
+                              check=False)
     except subprocess.TimeoutExpired:
         return [], -1
     return done.stdout.splitlines(), done.returncode
