@@ -63,31 +63,33 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		gsub(/[*]/, ".*", glob)
 		return "^" glob "$"
 	}
-	function defect_of(program, test,  i) {
+	function defect_of(program, pmu, test,  i) {
 		for (i = 1; i <= known; i++)
-			if (program == of[i] && test ~ pattern[i])
+			if (program == of[i] && pmu ~ with[i] && test ~ pattern[i])
 				return first[i]
 		return 0
 	}
 	BEGIN {
 		while ((getline line < table) > 0) {
-			if (line ~ /^#/ || split(line, field, " [|] ") != 5)
+			if (line ~ /^#/ || split(line, field, " [|] ") != 6)
 				continue
 			of[++known] = field[1]
-			pattern[known] = expression(field[2])
-			since[known] = field[3]
-			mend[known] = field[4]
-			what[known] = field[5]
+			with[known] = expression(field[2])
+			pattern[known] = expression(field[3])
+			since[known] = field[4]
+			mend[known] = field[5]
+			what[known] = field[6]
 			# Several lines may tell of one defect.
-			if (!(field[4] field[5] in place))
-				place[field[4] field[5]] = known
-			first[known] = place[field[4] field[5]]
+			if (!(field[5] field[6] in place))
+				place[field[5] field[6]] = known
+			first[known] = place[field[5] field[6]]
 		}
 	}
 	{
 		split($0, field, "\t")
 		program = field[1]
-		where = program " (" field[2] ")"
+		pmu = field[2]
+		where = program " (" pmu ")"
 		sub(/^[^\t]*\t[^\t]*\t/, "")
 	}
 	/^1[.][.][0-9]+/ {
@@ -110,7 +112,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 	}
 	/^ok / { passed++ }
 	/^not ok / {
-		i = defect_of(program, test)
+		i = defect_of(program, pmu, test)
 		if (i)
 			failures[i] = failures[i] "\n    " where ": " test
 		else
