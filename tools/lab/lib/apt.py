@@ -160,7 +160,7 @@ class Apt:
     def newest(self, package, pattern=".*", suites=()):
         """The newest version of a binary package whose version matches, of any suite or of some."""
         text = proc.output(["apt-cache", "madison", package], env=self._env())
-        return newest_of(package, binary_versions(text, suites), pattern)
+        return newest_of(package, binary_versions(text, suites), pattern, suites)
 
     def _sources(self, package):
         """What the index says of a source package, a block for each version."""
@@ -245,14 +245,15 @@ def binary_versions(text, suites=()):
             if kind == "Packages" and (not suites or suite.partition("/")[0] in suites)]
 
 
-def newest_of(package, versions, pattern):
+def newest_of(package, versions, pattern, suites=()):
     best = ""
     for version in versions:
         if re.fullmatch(pattern, version) and (not best or _is_newer(version, best)):
             best = version
     if not best:
         raise LabError(f"the package mirror has no {package} that fits",
-                       f"the lab needs one in {BASE_SUITE}; choose another mirror")
+                       f"the lab needs one in {' or '.join(suites) or BASE_SUITE}; choose "
+                       "another mirror")
     return best
 
 

@@ -50,8 +50,10 @@ DESCRIPTIONS = {
         'perf-aux calltrace'. It is installed beside linux-perf, which has
         what is missing here: scripts in Python and Perl.""",
     SELFTESTS: """kselftests of AUX areas
-        Tests of the kernel's interface for hardware that traces. Run
-        /usr/lib/linux-selftests-aux/run_kselftest.sh as root.""",
+        Tests of the kernel's interface for hardware that traces, for any
+        kernel. /usr/lib/linux-selftests-aux/perf_events/aux_report.sh, run
+        as root, names the known defects of the kernel that runs, by commit;
+        run_kselftest.sh runs them as other kselftests are run.""",
 }
 COPYRIGHT = """The source is the Linux kernel with the perf AUX series.
 It is licensed under version 2 of the GNU General Public License, with the exception for system
@@ -77,10 +79,15 @@ class Names:
 
 
 @functools.cache
-def names():
-    """The same for all packages, also if a commit is made meanwhile."""
+def names(full=False):
+    """
+    The same for all packages, also if a commit is made meanwhile.
+
+    A kernel in Debian's own configuration is another one: both can be installed.
+    """
     base, own = stamp.read("version-linux"), kit.version()
-    return Names(f"{base.partition('-')[0]}-aux{own}", f"{base}+aux{own.replace('-', '.')}")
+    return Names(f"{base.partition('-')[0]}-aux{own}{'-full' if full else ''}",
+                 f"{base}+aux{own.replace('-', '.')}")
 
 
 def directory(full=False):
@@ -133,7 +140,7 @@ def configure(step, full=False):
     start = debian_config(step) if full else \
         (tree / "arch/x86/configs/x86_64_defconfig").read_text()
     wanted = {**kconfig.merge(fragments(full)),
-              "CONFIG_LOCALVERSION": f'"-{names().release.partition("-")[2]}"'}
+              "CONFIG_LOCALVERSION": f'"-{names(full).release.partition("-")[2]}"'}
     (place / ".config").write_text(start + kconfig.as_text(wanted))
     kernel.make(paths.SERIES, place, ["olddefconfig"], log(),
                 failed="cannot configure the packaged kernel")
@@ -143,10 +150,11 @@ def configure(step, full=False):
 def build_kernel(step, full):
     place = directory(full) / "kernel"
     progress = compiled.Progress(step, place.parent.name, place, 0 if full else EXPECTED_OBJECTS)
-    kernel.make(paths.SERIES, place, [f"KBUILD_BUILD_VERSION={names().revision}", "all"], log(),
+    called = names(full)
+    kernel.make(paths.SERIES, place, [f"KBUILD_BUILD_VERSION={called.revision}", "all"], log(),
                 on_line=progress.line, failed="cannot build the packaged kernel")
     progress.complete()
-    step.note = names().release
+    step.note = called.release
 
 
 def pack_kernel(step, full):
@@ -155,7 +163,7 @@ def pack_kernel(step, full):
 
     What the C library is built with stays Debian's, and 6.1 knows no profile without the symbols.
     """
-    place, called = directory(full), names()
+    place, called = directory(full), names(full)
     for old in place.glob("linux-*"):
         old.unlink()
     kernel.make(paths.SERIES, place / "kernel",
@@ -258,8 +266,8 @@ def check_room(full):
 
 def prepare(full):
     build.check_kernel(paths.SERIES)
-    build.prepare_tree()
     check_room(full)
+    build.prepare_tree()
     with ui.step("Installing what packages are made with") as step:
         host.install_packages(step, [*TOOLS, *PERF_ALSO.values(), *(FULL_TOOLS if full else [])])
 

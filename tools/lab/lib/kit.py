@@ -17,6 +17,7 @@ from pathlib import Path
 import build
 import paths
 import proc
+import stamp
 import ui
 from errors import LabError
 
@@ -38,15 +39,21 @@ def _git(*args):
     return proc.output(["git", "-c", "safe.directory=*", "-C", paths.ROOT, *args]).strip()
 
 
+def _new_files():
+    """The name and a hash of each file that git does not know yet, and is not to ignore."""
+    found = _git("ls-files", "-z", "--others", "--exclude-standard").split("\0")
+    return "".join(f"{name} {stamp.of_files([paths.ROOT / name])}\n" for name in found if name)
+
+
 def version():
     """
     The second (UTC) and the name of the commit, so a later commit's is above an earlier one's.
 
-    What is changed and not committed has a name by its contents.
+    What is changed, or new, and not committed has a name by its contents.
     """
     seconds, name = _git("log", "-1", "--abbrev=12", "--format=%ct %h").split()
     when = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc)
-    changed = _git("diff", "HEAD", "--binary")
+    changed = _git("diff", "HEAD", "--binary") + _new_files()
     mark = hashlib.sha256(changed.encode()).hexdigest()[:8]
     return f"{when:%Y%m%d.%H%M%S}-{name}{f'-changed{mark}' if changed else ''}"
 
@@ -99,7 +106,8 @@ def copy_source(place):
 
 
 def copy_kit(place, name):
-    shutil.copy(SOURCE / "kit", place)
+    for file in (SOURCE / "kit", SELFTESTS / "aux_defects"):
+        shutil.copy(file, place)
     shutil.copytree(SOURCE / "lib", place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
     (place / "VERSION").write_text(name + "\n")
     text = (SOURCE / "README").read_text().replace("@VERSION@", name)

@@ -121,14 +121,17 @@ def take(version):
     stamp.write("src-linux", "1")
 
 
-def check_steps(found, tree):
-    """Whether the steps apply to the tree; hooks that fit with fuzz are named."""
+def misfit_of(found, tree):
+    """The error of the first step that does not apply to the tree; hooks with fuzz are named."""
     work = paths.in_build("src", "linux-new.layer")
     shutil.rmtree(work, ignore_errors=True)
     try:
         assemble.assemble(found, tree, work)
+    except LabError as error:
+        return error
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    return None
 
 
 def show(changed, old):
@@ -152,12 +155,18 @@ def run(release, patterns, get=fetch):
     if not sources.kernel().exists():
         raise LabError(f"there is no source of {bases.current().name} to compare with",
                        "run 'lab build'")
+    bases.check()
+    assemble.check_edited(paths.SERIES)
     version, tree = find(release, get)
-    check_steps(found, tree)
+    misfit = misfit_of(found, tree)
     old = {one.key: one for one in definitions.of_steps(found, sources.kernel())}
     fresh = definitions.of_steps(found, tree)
     for key in old.keys() - {one.key for one in fresh}:
         ui.say(f"  {key} is not there any more")
+    if misfit:
+        # What the release has changed is what whoever makes the steps fit wants to see.
+        show(unreviewed(found, tree), old)
+        raise misfit
     left = acknowledge(fresh, version, patterns)
     show(left, old)
     if left:

@@ -276,6 +276,8 @@ def write(step, sender):
         raise LabError(f"no step brings {left[0]}" + (f" nor {len(left) - 1} other files"
                                                       if left[1:] else ""),
                        "list it in the 'files' of a step, or remove it")
+    bases.check()
+    assemble.check_edited(paths.SERIES)
     target = kernel_target()
 
     def for_distributions(cover, taken, work):

@@ -10,6 +10,7 @@ import guest
 import paths
 import proc
 import stamp
+from errors import LabError
 
 # The release of QEMU that the lab builds
 QEMU_RELEASE = "10.0"
@@ -107,9 +108,18 @@ def fetch(apt, step, names=()):
         stamp.write(f"src-{name}", "1")
 
 
-def fetch_kernel(apt, step):
+def newest_kernel(apt):
+    """The newest release of the base; the mirror may have lost its package, as of backports."""
     base = bases.current()
-    version = apt.newest(base.package, suites=base.suites)
+    try:
+        return apt.newest(base.package, suites=base.suites)
+    except LabError:
+        raise LabError(f"the package mirror has no {base.package}", f"choose a mirror with {' or '.join(base.suites)}, or name "
+                       f"what it has in {paths.shown(base.directory / 'base')}") from None
+
+
+def fetch_kernel(apt, step):
+    version = newest_kernel(apt)
     unpack_kernel(apt, version, kernel(), step)
     stamp.write("version-linux", version)
 

@@ -33,6 +33,22 @@ perf-aux calltrace --out kept -- /bin/true >calls.txt 2>&1
 say calltrace "$?" "$(head -n 1 calls.txt)"
 "$SELFTESTS/run_kselftest.sh" -t perf_events:aux_records >selftests.txt 2>&1
 say selftests "$(grep -c '^# ok\|^ok' selftests.txt)" "$(grep -c '^not ok\|^# not ok' selftests.txt)"
+# The PMUs without hardware are there with their module, which an event keeps, and go with it.
+pmus() { find /sys/bus/event_source/devices/ -name 'aux_synth*' | wc -l; }
+modprobe perf_aux_synth
+say synth "$(pmus)"
+AUX_PMU=aux_synth "$SELFTESTS/perf_events/aux_report.sh" aux_synth aux_records >report.txt 2>&1
+say report "$?" "$(tail -n 1 report.txt)"
+perf-aux stat -e aux_synth// -- sleep 1000 >/dev/null 2>&1 &
+until [ "$(cat /sys/module/perf_aux_synth/refcnt)" -gt 0 ] || ! kill -0 $!; do sleep 0.1; done
+rmmod perf_aux_synth 2>/dev/null
+say kept "$?"
+kill $! && wait $!
+for time in 1 2 3; do
+	rmmod perf_aux_synth && say unloaded "$(pmus)"
+	modprobe perf_aux_synth
+done
+say synth_again "$(pmus)"
 say taint "$(cat /proc/sys/kernel/tainted)"
 say end
 sync
