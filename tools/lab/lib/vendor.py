@@ -37,9 +37,11 @@ def packaging(private, step):
 
 
 def read(file, kind):
-    """[(name, text)] of the patches, in their order."""
+    """[(name, text)] of the patches, in their order; none if the release has none of that kind."""
     directory = KINDS[kind]
     with tarfile.open(file) as archive:
+        if f"{directory}/series" not in archive.getnames():
+            return []
         lines = archive.extractfile(f"{directory}/series").read().decode().splitlines()
         names = [words[0] for line in lines if (words := line.partition("#")[0].split())]
         return [(name, archive.extractfile(f"{directory}/{name}").read().decode(errors="replace"))
