@@ -13,10 +13,14 @@ DIED, WARNED = 1 << 7, 1 << 9
 
 
 class Check:
-    """run() gives the results: {"verdict": ..., "reason": ...}, and "name" where there are more."""
+    """
+    run() gives the results: {"verdict": ..., "reason": ...}, and "name" where there are more.
 
-    def __init__(self, part, name, what, run):
-        self.part, self.name, self.what, self.run = part, name, what, run
+    mark() may change a verdict, where a result is known of this kernel.
+    """
+
+    def __init__(self, part, name, what, run, mark=list):
+        self.part, self.name, self.what, self.run, self.mark = part, name, what, run, mark
 
     def title(self):
         return "%s: %s" % (BEGINS[self.part], self.what or self.name)
@@ -42,12 +46,13 @@ def outcome(check):
         kind = "" if isinstance(error, RuntimeError) else type(error).__name__ + ": "
         found = [{"verdict": "fail", "reason": kind + str(error)}]
     new = tainted() & ~before & (DIED | WARNED)
-    if new:
-        found.append({"name": check.name + ": the kernel's log", "verdict": "fail", "reason":
-                      "the kernel has %s meanwhile: dmesg tells of what"
-                      % ("oopsed" if new & DIED else "warned")})
+    for bit, name, did in ((DIED, "oops", "oopsed"), (WARNED, "the kernel's log", "warned")):
+        if new & bit:
+            found.append({"name": "%s: %s" % (check.name, name), "verdict": "fail", "reason":
+                          "the kernel has %s meanwhile: dmesg tells of what" % did})
     what = {"what": check.what} if check.what else {}
-    return [dict({"part": check.part, "name": check.name}, **dict(what, **one)) for one in found]
+    return [dict({"part": check.part, "name": check.name}, **dict(what, **one))
+            for one in check.mark(found)]
 
 
 class Progress:

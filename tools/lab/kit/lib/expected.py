@@ -34,7 +34,8 @@ def reason(name, series, aux_action):
 def mark(results, series, aux_action):
     """The same results; a failure that is known of such a kernel is a difference."""
     for one in results:
-        why = reason(one["name"], series, aux_action)
+        # A check that came to nothing has no results with names.
+        why = reason(one.get("name", ""), series, aux_action)
         if one["verdict"] == "fail" and why:
             one = dict(one, verdict="differs", reason="known without the series, %s: %s"
                        % (why, one["reason"]))

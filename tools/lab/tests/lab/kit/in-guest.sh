@@ -86,7 +86,7 @@ for check in $checks ; do
 	whole)
 		state whole.before
 		# shellcheck disable=SC2086
-		run whole --quick ${WHOLE-}
+		run whole ${WHOLE-}
 		state whole.after ;;
 	stopped)
 		state INT.before
