@@ -86,8 +86,11 @@ def options(changed, base):
 
 
 def fragment(found):
-    """What the lab has as well; tests within the kernel are for a kernel of one's own."""
-    wanted = kconfig.merge(kconfig.own_fragments(paths.SERIES, False))
+    """What the packages of 'make deb' have; tests within the kernel are for a kernel of one's own.
+
+    Not what the lab's kernels have: some of these are built with the tests.
+    """
+    wanted = kconfig.merge(kconfig.packaged())
     lines = []
     for symbol, prompt in sorted(found.items()):
         value = wanted.get(f"CONFIG_{symbol}")

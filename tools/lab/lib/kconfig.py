@@ -53,6 +53,11 @@ def own_fragments(kernel, debug):
     return _files(["series"] + (["series-debug"] if debug else []) if kernel != "stock" else [])
 
 
+def packaged():
+    """What each packaged kernel has of them, and for perf: drivers, no test within the kernel."""
+    return _files(["deb-both"])
+
+
 def racing():
     """What makes of the kernel with checkers the one that finds data races."""
     return _files(["races"])
