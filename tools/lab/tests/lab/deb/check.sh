@@ -44,7 +44,7 @@ until [ "$(cat /sys/module/perf_aux_synth/refcnt)" -gt 0 ] || ! kill -0 $!; do s
 rmmod perf_aux_synth 2>/dev/null
 say kept "$?"
 kill $! && wait $!
-for time in 1 2 3; do
+for _ in 1 2 3; do
 	rmmod perf_aux_synth && say unloaded "$(pmus)"
 	modprobe perf_aux_synth
 done
