@@ -81,17 +81,18 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
-def run(argv, work, cpus=(), limit=LIMIT):
+def run(argv, work, cpus=(), limit=LIMIT, errors=subprocess.PIPE):
     """A program's (status, output, errors); 124 if it takes longer than its limit. () is any CPU.
 
-    All that it may have started is in a session of its own, and is ended with it.
+    All that it may have started is in a session of its own, and is ended with it. With
+    errors=STDOUT, its errors are among its output, and None is in their place.
     """
-    process = start(argv, work, cpus, stdin=subprocess.DEVNULL)
+    process = start(argv, work, cpus, stdin=subprocess.DEVNULL, stderr=errors)
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         out, err = rest(process)
-        return 124, out, err + "\ntook longer than %d s" % limit
+        return 124, out, (err or "") + "\ntook longer than %d s" % limit
     except BaseException:
         close(process)
         raise

@@ -2,6 +2,7 @@
 """The kselftests of AUX areas: each of their results is one of the report."""
 
 import re
+import subprocess
 from functools import partial
 
 import expected
@@ -77,7 +78,9 @@ def run_program(context, name):
         settings.set("perf_event_paranoid", 2)
     settings.note_for(name)
     # Not on small cores, whose counters are another PMU's than those that the tests use.
-    status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work, context.large)
+    # The harness says on standard error why a test fails.
+    status, out, _ = run([PROGRAMS / name, *arguments(name)], context.work, context.large,
+                         errors=subprocess.STDOUT)
     return results(name, status, out)
 
 
