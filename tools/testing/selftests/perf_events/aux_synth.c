@@ -31,6 +31,8 @@
 #define PATIENCE	20
 #define LAPS		20
 #define NOBODY		65534
+#define TICKS		8
+#define IRQ_WORK_ID	"/sys/kernel/tracing/events/irq_vectors/irq_work_entry/id"
 
 FIXTURE(aux_synth)
 {
@@ -160,6 +162,113 @@ TEST_F_TIMEOUT(aux_synth, all_of_it_arrives, 60)
 	EXPECT_EQ(self->log.holes, 0);
 	EXPECT_EQ(self->log.lost, 0);
 	EXPECT_EQ(self->log.end, aux_head(&self->event));
+}
+
+/* Microseconds and packets; what is 0 in config has the last ones. */
+static const struct {
+	__u64 config;
+	unsigned int period, packets;
+} rates[] = {
+	{ SYNTH_PERIOD(2000) | SYNTH_PACKETS(5), 2000, 5 },
+	{ SYNTH_PERIOD(700) | SYNTH_PACKETS(64), 700, 64 },
+	{ 0, 100, 16 },
+};
+
+/* Which a machine that stands still again and again may be to blame for */
+static const char in_several[] = "the packets of one tick in several";
+
+static bool packet_at(struct aux_event *event, struct synth_packet *packet, __u64 number)
+{
+	memcpy(packet, (const char *)event->area + number * SYNTH_PACKET, sizeof(*packet));
+	return synth_is_packet(packet, number * SYNTH_PACKET, event->area_len) &&
+	       packet->number == number;
+}
+
+/*
+ * The first packet is that of the start, the others are those of ticks. On a busy machine a tick
+ * may be late, or interrupted, but none is early; and most ticks have all of their packets.
+ */
+static const char *wrong_with_rate(struct aux_event *event, __u64 period, unsigned int packets)
+{
+	struct synth_packet packet;
+	unsigned int together = 0;
+	__u64 start, first = 0;
+
+	if (!packet_at(event, &packet, 0) || packet.kind != SYNTH_START)
+		return "no start";
+	start = packet.time;
+	for (unsigned int i = 0; i < TICKS * packets; i++) {
+		if (!packet_at(event, &packet, i + 1) || packet.kind != SYNTH_DATA)
+			return "too few packets";
+		/* The clocks of the timer and of packets are not quite the same. */
+		if (packet.time < start + (i / packets + 1) * period / 10 * 9)
+			return "a packet that comes too early";
+		if (i % packets == 0)
+			first = packet.time;
+		else if (i % packets == packets - 1)
+			together += packet.time - first < period / 2;
+	}
+	return together > TICKS / 2 ? NULL : in_several;
+}
+
+/* An event that counts interrupts by which CPU 0 runs irq_works, or -1 */
+static int open_irq_works(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
+	FILE *file = fopen(IRQ_WORK_ID, "r");
+	unsigned int id = 0;
+
+	if (file) {
+		if (fscanf(file, "%u", &id) != 1)
+			id = 0;
+		fclose(file);
+	}
+	attr.config = id;
+	return id ? aux_open(&attr, -1, 0) : -1;
+}
+
+/* Half of an area of a MiB is not full before the reader has looked. */
+static const char *try_rate(struct aux_event *event, int from, size_t i)
+{
+	double end = aux_seconds() + PATIENCE;
+	struct perf_event_attr attr;
+	struct synth_packet packet;
+	const char *wrong;
+
+	aux_attr(&attr);
+	attr.config = rates[i].config | SYNTH_FROM(from);
+	if (aux_open_mapped(event, &attr, -1, 0, DATA_PAGES) ||
+	    aux_map_area(event, 1UL << 20, PROT_READ | PROT_WRITE) || aux_enable(event))
+		return "no area";
+	while (!packet_at(event, &packet, TICKS * rates[i].packets) && aux_seconds() < end)
+		;
+	aux_disable(event);
+	wrong = wrong_with_rate(event, rates[i].period * 1000ULL, rates[i].packets);
+	aux_close(event);
+	return wrong;
+}
+
+/* Packets come as often, and as many at a time, as the terms say. */
+TEST_F_TIMEOUT(aux_synth, as_often_as_asked, 60)
+{
+	int irq_works = open_irq_works();
+	__u64 count;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		const char *wrong = in_several;
+
+		for (unsigned int lap = 0; lap < LAPS && wrong == in_several; lap++)
+			wrong = try_rate(&self->event, variant->from, i);
+		EXPECT_EQ(wrong, NULL) {
+			TH_LOG("%u packets each %u us: %s", rates[i].packets, rates[i].period,
+			       wrong);
+		}
+	}
+	if (variant->from != IRQ_WORK || irq_works < 0)
+		return;
+	ASSERT_EQ(read(irq_works, &count, sizeof(count)), sizeof(count));
+	EXPECT_GE(count, ARRAY_SIZE(rates) * TICKS);
+	close(irq_works);
 }
 
 /* The room of an area is a byte less than its size, which is a packet less. */
