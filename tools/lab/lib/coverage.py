@@ -32,20 +32,26 @@ TESTS = "_kunit.c"
 # Percent of lines in guests, of all lines, and of all branches that the tests are to run
 LEAST = (85, 95, 85)
 PACKAGES = ("gcovr",)
-# Headers of ours that have code
-HEADERS = ["kernel/events/aux/arith.h", "kernel/events/aux/contexts.h", "kernel/events/aux/synth.h",
-           "kernel/events/maps.h"]
 # What the base has in their place, and the file that the series only changes
 BASE_SOURCES = ["arch/x86/events/intel/bts.c", "arch/x86/events/intel/pt.c",
                 "kernel/events/core.c", "kernel/events/ring_buffer.c"]
-# Tests that compile our files into a program, by their directories
-NATIVE = ("aux/logic", "pt/logic", "bts/logic")
+# Tests that compile our files into a program: its name, by their directories
+NATIVE = {"aux/logic": "logic", "pt/logic": "logic", "bts/logic": "logic", "aux/arith": "arith"}
+
+
+def _files(suffix):
+    return sorted({path for step in steps.read() for path in step.files
+                   if path.startswith(CODE) and path.endswith(suffix)})
 
 
 def sources():
     """Our files that are compiled into the kernel, without the tests among them."""
-    return sorted({path for step in steps.read() for path in step.files
-                   if path.startswith(CODE) and path.endswith(".c") and not path.endswith(TESTS)})
+    return [path for path in _files(".c") if not path.endswith(TESTS)]
+
+
+def headers():
+    """Our headers; those that have code count."""
+    return _files(".h")
 
 
 def _of(paths_of_sources):
@@ -99,7 +105,7 @@ def _note(kernel):
 def _source_hash():
     """Of our files as they are in the tree now."""
     tree = assemble.tree(paths.SERIES)
-    return stamp.of_files(tree / path for path in [*sources(), *HEADERS] if (tree / path).exists())
+    return stamp.of_files(tree / path for path in [*sources(), *headers()] if (tree / path).exists())
 
 
 def built(kernel):
@@ -165,22 +171,22 @@ def _gcovr(*words):
 
 def _filters(tree):
     """Our files, and our headers where they are included."""
-    names = [path.removesuffix(".c") for path in sources()] + HEADERS
+    names = [path.removesuffix(".c") for path in sources()] + headers()
     return [word for name in names
             for word in ("--filter", f"{re.escape(str(tree / name))}\\.?[ch]?$")]
 
 
 def _run_native(step):
     """Build and run the tests of our files that need no kernel; where their counters are."""
-    for name in NATIVE:
+    for name, program in NATIVE.items():
         step.progress(f"{name} without a kernel")
         place, tests = home() / "native" / name, paths.TESTS_DIR / name
         guest.remove(place)
         place.mkdir(parents=True)
         proc.run(["make", "-s", "-C", tests, f"O={place}", "SANITIZE=-O1 -g -w --coverage"],
                  paths.log_file("coverage"), failed=f"cannot build {tests}")
-        proc.run([place / "logic"], paths.log_file("coverage"), cwd=place,
-                 failed=f"{place / 'logic'} has failed")
+        proc.run([place / program], paths.log_file("coverage"), cwd=place,
+                 failed=f"{place / program} has failed")
     return home() / "native"
 
 
