@@ -169,6 +169,7 @@ static void report(const struct fuzz *fuzz, double seconds)
 		}
 		printf("\n");
 	}
+	printf("%-20s %8lu\n", "made-to-fail", fuzz->shared->failures);
 	printf("%lu operations, %lu programs, %u edges, %zu programs kept, %.0f s\n",
 	       operations(fuzz->shared), fuzz->programs, fuzz->shared->edges_seen,
 	       fuzz->programs_kept, seconds);

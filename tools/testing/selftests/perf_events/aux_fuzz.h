@@ -49,6 +49,8 @@ struct fuzz_shared {
 	char finding[FUZZ_MAX_TEXT];
 	struct stress_counts counts;
 	atomic_ulong steps_done;
+	/* steps within which something was made to fail */
+	atomic_ulong failures;
 };
 
 /* aux_fuzz_steps.c: steps as text, and how programs come about; 0 or -errno */

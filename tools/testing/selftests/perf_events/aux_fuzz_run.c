@@ -38,7 +38,7 @@ struct fuzz_thread {
 	const struct fuzz_step *step;
 	/* where the system calls of the step are written down */
 	int text;
-	atomic_ulong *steps_done;
+	atomic_ulong *steps_done, *failures;
 	unsigned int drawn;
 	/* of a step that runs again and again: the time that this is */
 	unsigned int round;
@@ -83,6 +83,15 @@ static void set_fail(struct fuzz_thread *thread, unsigned int nth)
 		warn("fail-nth");
 }
 
+/* The number is 0 if what it counts has come to the one that was to fail. */
+static void note_failure(struct fuzz_thread *thread)
+{
+	char text[16] = "";
+
+	if (pread(thread->fail, text, sizeof(text) - 1, 0) > 0 && !strtoul(text, NULL, 10))
+		atomic_fetch_add(thread->failures, 1);
+}
+
 static int do_once(struct fuzz_thread *thread)
 {
 	const struct fuzz_step *step = thread->step;
@@ -95,6 +104,7 @@ static int do_once(struct fuzz_thread *thread)
 	}
 	ret = stress_ops[step->op].run(&thread->actor);
 	if (step->fail) {
+		note_failure(thread);
 		set_fail(thread, 0);
 		fuzz_write_fail(0);
 	}
@@ -127,6 +137,7 @@ static void start_actor(struct fuzz_process *process, struct fuzz_thread *thread
 		.counts = &process->shared->counts, .cycles = &process->cycles,
 	};
 	thread->steps_done = &process->shared->steps_done;
+	thread->failures = &process->shared->failures;
 	thread->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 }
 
@@ -347,6 +358,7 @@ void fuzz_prepare(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	stress_find_pmus();
 	/* Later, reading them may be what fails. */
 	for (int i = 0; fuzz_pmus[i]; i++)
 		aux_type_of(fuzz_pmus[i]);

@@ -154,7 +154,8 @@ static const struct name requests[] = {
 	NAME(PERF_EVENT_IOC_ENABLE), NAME(PERF_EVENT_IOC_DISABLE), NAME(PERF_EVENT_IOC_REFRESH),
 	NAME(PERF_EVENT_IOC_RESET), NAME(PERF_EVENT_IOC_PERIOD), NAME(PERF_EVENT_IOC_SET_OUTPUT),
 	NAME(PERF_EVENT_IOC_SET_FILTER), NAME(PERF_EVENT_IOC_ID), NAME(PERF_EVENT_IOC_SET_BPF),
-	NAME(PERF_EVENT_IOC_PAUSE_OUTPUT), { }
+	NAME(PERF_EVENT_IOC_PAUSE_OUTPUT), NAME(PERF_EVENT_IOC_QUERY_BPF),
+	NAME(PERF_EVENT_IOC_MODIFY_ATTRIBUTES), { }
 };
 
 static const struct name protections[] = {
@@ -342,6 +343,18 @@ int __wrap_mlock(const void *at, size_t len)
 	return __real_mlock(at, len);
 }
 
+/* An ioctl whose argument is memory, of so many words */
+static void say_ioctl(int fd, const char *name, unsigned long arg, size_t count)
+{
+	const unsigned long long *words = (const unsigned long long *)arg;
+	char list[512] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++)
+		len += snprintf(list + len, sizeof(list) - len, " 0x%llx,", words[i]);
+	say("\tioctl(%d, %s, (__u64[%zu]) {%s });\n", fd, name, count, list);
+}
+
 int __real_ioctl(int fd, unsigned long request, unsigned long arg);
 
 int __wrap_ioctl(int fd, unsigned long request, unsigned long arg)
@@ -351,8 +364,11 @@ int __wrap_ioctl(int fd, unsigned long request, unsigned long arg)
 	if (request == PERF_EVENT_IOC_SET_FILTER)
 		say("\tioctl(%d, %s, \"%s\");\n", fd, name, (const char *)arg);
 	else if (request == PERF_EVENT_IOC_PERIOD || request == PERF_EVENT_IOC_ID)
-		say("\tioctl(%d, %s, (__u64[1]) { 0x%llx });\n", fd, name,
-		    *(unsigned long long *)arg);
+		say_ioctl(fd, name, arg, 1);
+	else if (request == PERF_EVENT_IOC_QUERY_BPF)
+		say_ioctl(fd, name, arg, 8);
+	else if (request == PERF_EVENT_IOC_MODIFY_ATTRIBUTES)
+		say_ioctl(fd, name, arg, sizeof(struct perf_event_attr) / sizeof(__u64));
 	else
 		say("\tioctl(%d, %s, 0x%lxUL);\n", fd, name, arg);
 	return __real_ioctl(fd, request, arg);

@@ -94,6 +94,7 @@ int stress_get(struct stress_actor *actor, unsigned long at, __u64 *value);
 int stress_touch(struct stress_actor *actor, unsigned long at, size_t len);
 
 /* aux_stress_wild.c: operations with any values */
+void stress_find_pmus(void);
 int stress_open_any(struct stress_actor *actor);
 int stress_ioctl_any(struct stress_actor *actor);
 int stress_set_filter(struct stress_actor *actor);

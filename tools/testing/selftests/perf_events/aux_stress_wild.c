@@ -25,7 +25,11 @@
 #define SAMPLE_BITS	26
 #define FORMAT_BITS	6
 #define MAX_PAGES	1100
+#define BRANCH_BITS	20
+#define CLOCKS		12
 #define OFFLINE_USEC	20000
+/* Programs that an ioctl may name to a buffer of 64 bytes */
+#define QUERY_IDS	13
 
 /* Values that are next to what code compares with. */
 static const __u64 odd_values[] = {
@@ -50,6 +54,16 @@ static __u64 some_bits(struct stress_actor *a, unsigned int most, unsigned int c
 	return bits;
 }
 
+/* Types that are no AUX PMU's. A reproducer has their numbers, which are one kernel's. */
+static const char * const other_pmus[] = { "kprobe", "uprobe", "msr" };
+
+/* Before the operations: then, reading files may be what fails. */
+void stress_find_pmus(void)
+{
+	for (size_t i = 0; i < COUNT(other_pmus); i++)
+		aux_type_of(other_pmus[i]);
+}
+
 static void set_event(struct stress_actor *a, struct perf_event_attr *attr)
 {
 	static const char * const pmus[] = {
@@ -59,7 +73,7 @@ static void set_event(struct stress_actor *a, struct perf_event_attr *attr)
 		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS,
 		PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_CPU_MIGRATIONS,
 	};
-	unsigned int kind = stress_random(a, 12);
+	unsigned int kind = stress_random(a, 13);
 
 	if (kind < 6) {
 		aux_attr(attr);
@@ -73,11 +87,57 @@ static void set_event(struct stress_actor *a, struct perf_event_attr *attr)
 	} else if (kind < 11) {
 		attr->type = PERF_TYPE_SOFTWARE;
 		attr->config = software[stress_random(a, COUNT(software))];
+	} else if (kind < 12) {
+		attr->type = aux_type_of(other_pmus[stress_random(a, COUNT(other_pmus))]);
+		attr->config = odd_value(a);
+		attr->config1 = odd_value(a);
 	} else {
 		attr->type = PERF_TYPE_BREAKPOINT;
 		attr->bp_type = HW_BREAKPOINT_W;
 		attr->bp_len = HW_BREAKPOINT_LEN_4;
 		attr->bp_addr = (unsigned long)&odd_values & ~7UL;
+	}
+}
+
+/* What events with an AUX area have least to do with: one at a time, in a quarter of the events. */
+static void set_one(struct stress_actor *a, struct perf_event_attr *attr)
+{
+	/* Where structures of older headers end, and next to it */
+	static const __u32 lengths[] = { 0, 1, 63, 64, 65, 72, 80, 96, 104, 112, 120 };
+
+	switch (stress_random(a, 40)) {
+	case 0:
+		attr->size = lengths[stress_random(a, COUNT(lengths))];
+		break;
+	case 1:
+		attr->wakeup_events = odd_value(a);
+		break;
+	case 2:
+		attr->config1 ^= odd_value(a);
+		break;
+	case 3:
+		attr->config2 ^= odd_value(a);
+		break;
+	case 4:
+		attr->branch_sample_type = some_bits(a, 4, BRANCH_BITS);
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		break;
+	case 5:
+		attr->sample_regs_user = odd_value(a);
+		break;
+	case 6:
+		attr->sample_regs_intr = odd_value(a);
+		break;
+	case 7:
+		attr->sample_stack_user = odd_value(a);
+		break;
+	case 8:
+		attr->use_clockid = 1;
+		attr->clockid = stress_random(a, CLOCKS);
+		break;
+	case 9:
+		attr->sample_max_stack = odd_value(a);
+		break;
 	}
 }
 
@@ -99,6 +159,7 @@ static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 	attr->aux_sample_size = stress_random(a, 3) ? 0 : sizes[stress_random(a, COUNT(sizes))];
 	if (!stress_random(a, 4))
 		aux_set_action(attr, 1U << stress_random(a, 32));
+	set_one(a, attr);
 }
 
 int stress_open_any(struct stress_actor *a)
@@ -114,6 +175,21 @@ int stress_open_any(struct stress_actor *a)
 				      some_bits(a, 2, 4)));
 }
 
+/* Names of programs that the event runs, or other attributes for it, by way of memory */
+static int ioctl_memory(struct stress_actor *a, int fd)
+{
+	struct perf_event_attr attr = { };
+	__u32 query[16] = { };
+
+	if (stress_random(a, 2)) {
+		query[0] = stress_random(a, QUERY_IDS);
+		return stress_result(ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, query));
+	}
+	set_event(a, &attr);
+	set_rest(a, &attr);
+	return stress_result(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr));
+}
+
 int stress_ioctl_any(struct stress_actor *a)
 {
 	static const unsigned long requests[] = {
@@ -125,11 +201,13 @@ int stress_ioctl_any(struct stress_actor *a)
 	unsigned long request = requests[stress_random(a, COUNT(requests))];
 	__u64 value = odd_value(a);
 
-	switch (stress_random(a, 4)) {
+	switch (stress_random(a, 6)) {
 	case 0:
 		return stress_result(ioctl(fd, PERF_EVENT_IOC_PERIOD, &value));
 	case 1:
 		return stress_result(ioctl(fd, PERF_EVENT_IOC_ID, &value));
+	case 2:
+		return ioctl_memory(a, fd);
 	default:
 		return stress_result(ioctl(fd, request, stress_random(a, 2) ? value : 1));
 	}
