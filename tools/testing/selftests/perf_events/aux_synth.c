@@ -945,4 +945,25 @@ TEST_F(aux_synth, not_for_everybody)
 	EXPECT_TRUE(set_paranoid(before, &ours));
 }
 
+/* Root may not trace with it either where the kernel keeps its secrets from root. */
+TEST(not_while_locked_down)
+{
+	FILE *file = fopen("/sys/kernel/security/lockdown", "r");
+	struct perf_event_attr attr;
+	char text[128] = "";
+
+	setenv("AUX_PMU", "aux_synth", 1);
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	if (file && !fgets(text, sizeof(text), file))
+		text[0] = 0;
+	if (file)
+		fclose(file);
+	if (!strstr(text, "[confidentiality]"))
+		SKIP(return, "the kernel is not locked down");
+	aux_attr(&attr);
+	EXPECT_EQ(aux_open(&attr, 0, -1), -1);
+	EXPECT_EQ(errno, EPERM);
+}
+
 TEST_HARNESS_MAIN
