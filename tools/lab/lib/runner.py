@@ -10,6 +10,7 @@ later is final.
 
 import ctypes
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -45,6 +46,7 @@ EXIT_FAILED = 1
 EXIT_TIMEOUT = 124
 EXIT_SIGNAL = 128
 KILLED = "the command was killed by "
+ON_SIGNAL = re.compile(r"terminating on signal (\d+)")
 KILLED_FOR_MEMORY = ": if the machine's memory was used up, 'dmesg' says so"
 
 
@@ -193,7 +195,7 @@ class Guest:
         failed = [line for line in reports if line.startswith("fail ")]
         if failed:
             outcome.problem = failed[0].removeprefix("fail ")
-        elif not problem and returncode:
+        elif not problem and (returncode or "off" not in reports and self._ended_by()):
             outcome.problem = self._qemu_error(returncode)
         elif not problem and not outcome.booted:
             outcome.problem = "the guest's kernel ended before its init ran"
@@ -203,7 +205,14 @@ class Guest:
             outcome.problem = "the guest died after its command had ended"
         return outcome
 
+    def _ended_by(self):
+        """The signal on which QEMU has ended itself, with the status 0, or None."""
+        match = ON_SIGNAL.search(self.errors.read_text(errors="replace"))
+        return int(match[1]) if match else None
+
     def _qemu_error(self, returncode):
+        if not returncode:
+            return f"QEMU was ended by {signal_name(self._ended_by())}"
         if returncode < 0:
             return (f"QEMU was killed by {signal_name(-returncode)}"
                     + (KILLED_FOR_MEMORY if returncode == -signal.SIGKILL else ""))
