@@ -37,8 +37,10 @@ TARGETS = ("x86_64",)
 PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")
 # The release that the lab builds, of those that the steps fit
 RELEASE = sources.QEMU_RELEASE
-# What the lab has beside the steps: the devices of its machines.
+# What the lab has beside the steps: the devices of its machines, and which packages of Python
+# configure asks for, where the release's own list has some that the build does not use.
 LAB_ONLY = "configs/"
+PYTHON_ONLY = "pythondeps.toml"
 
 
 def of(name, release):
@@ -65,7 +67,7 @@ def lab_files(release=RELEASE):
     found = {}
     roots = bases.read(release, home()).overlays(paths.QEMU_DIR)
     for root in (paths.QEMU_DIR, *roots):
-        for file in sorted((root / LAB_ONLY).rglob("*")):
+        for file in (root / PYTHON_ONLY, *sorted((root / LAB_ONLY).rglob("*"))):
             if file.is_file():
                 found[file.relative_to(root)] = file
     return [(file, path) for path, file in found.items()]

@@ -124,6 +124,7 @@ static bool settle_capabilities(X86CPU *cpu, Error **errp)
     }
     if (!cpu->enable_pmu && is_asked(env, FEAT_1_ECX, CPUID_EXT_PDCM)) {
         warn_report("pdcm has no effect without pmu=on");
+        env->features[FEAT_1_ECX] &= ~CPUID_EXT_PDCM;
     }
     return true;
 }
