@@ -40,9 +40,14 @@ def _git(*args):
 
 
 def _new_files():
-    """The name and a hash of each file that git does not know yet, and is not to ignore."""
+    """
+    The name and a hash of each file that git does not know yet, and is not to ignore.
+
+    Of another repository within this one, git tells the directory alone.
+    """
     found = _git("ls-files", "-z", "--others", "--exclude-standard").split("\0")
-    return "".join(f"{name} {stamp.of_files([paths.ROOT / name])}\n" for name in found if name)
+    files = [name for name in found if (paths.ROOT / name).is_file()]
+    return "".join(f"{name} {stamp.of_files([paths.ROOT / name])}\n" for name in files)
 
 
 def version():

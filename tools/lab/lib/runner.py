@@ -195,8 +195,10 @@ class Guest:
         failed = [line for line in reports if line.startswith("fail ")]
         if failed:
             outcome.problem = failed[0].removeprefix("fail ")
-        elif not problem and (returncode or "off" not in reports and self._ended_by()):
+        elif not problem and returncode:
             outcome.problem = self._qemu_error(returncode)
+        elif not problem and "off" not in reports and (number := self._ended_by()):
+            outcome.problem = f"QEMU was ended by {signal_name(number)}"
         elif not problem and not outcome.booted:
             outcome.problem = "the guest's kernel ended before its init ran"
         elif not problem and outcome.command_status() is None:
@@ -211,8 +213,6 @@ class Guest:
         return int(match[1]) if match else None
 
     def _qemu_error(self, returncode):
-        if not returncode:
-            return f"QEMU was ended by {signal_name(self._ended_by())}"
         if returncode < 0:
             return (f"QEMU was killed by {signal_name(-returncode)}"
                     + (KILLED_FOR_MEMORY if returncode == -signal.SIGKILL else ""))

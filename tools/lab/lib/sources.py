@@ -114,8 +114,9 @@ def newest_kernel(apt):
     try:
         return apt.newest(base.package, suites=base.suites)
     except LabError:
-        raise LabError(f"the package mirror has no {base.package}", f"choose a mirror with {' or '.join(base.suites)}, or name "
-                       f"what it has in {paths.shown(base.directory / 'base')}") from None
+        raise LabError(f"the package mirror has no {base.package}",
+                       f"choose a mirror with {' or '.join(base.suites)}, or name what it has in "
+                       f"{paths.shown(base.directory / 'base')}") from None
 
 
 def fetch_kernel(apt, step):

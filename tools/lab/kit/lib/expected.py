@@ -20,10 +20,10 @@ def rows(text):
             yield fields[0], fields[2], fields[3], fields[5]
 
 
-def reason(name, series, aux_action):
-    """Why a test of that name fails on this kernel, or ""."""
+def reason(table, name, series, aux_action):
+    """Why a test of that name fails on this kernel, by rows of the table, or ""."""
     program, _, test = name.partition(": ")
-    for known, results, since, what in rows(read(TABLE)):
+    for known, results, since, what in table:
         # What no commit began is what a kernel lacks that is older than aux_action.
         lacks = not aux_action if since == "none" else not series
         if lacks and program == known and test != END and fnmatchcase(test, results):
@@ -33,9 +33,10 @@ def reason(name, series, aux_action):
 
 def mark(results, series, aux_action):
     """The same results; a failure that is known of such a kernel is a difference."""
+    table = list(rows(read(TABLE)))
     for one in results:
         # A check that came to nothing has no results with names.
-        why = reason(one.get("name", ""), series, aux_action)
+        why = reason(table, one.get("name", ""), series, aux_action)
         if one["verdict"] == "fail" and why:
             one = dict(one, verdict="differs", reason="known without the series, %s: %s"
                        % (why, one["reason"]))
