@@ -350,6 +350,8 @@ static void say_ioctl(int fd, const char *name, unsigned long arg, size_t count)
 	char list[512] = "";
 	size_t len = 0;
 
+	if (!texts || text < 0)
+		return;
 	for (size_t i = 0; i < count; i++)
 		len += snprintf(list + len, sizeof(list) - len, " 0x%llx,", words[i]);
 	say("\tioctl(%d, %s, (__u64[%zu]) {%s });\n", fd, name, count, list);
