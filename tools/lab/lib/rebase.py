@@ -170,9 +170,11 @@ def run(release, patterns, get=fetch):
     left = acknowledge(fresh, version, patterns)
     show(left, old)
     if left:
-        print(f"\n{len(left)} definitions are not as they were compared. Compare each with what ours "
-              "does in its\nplace, then: lab rebase " + (f"{release} " if release else "")
-              + "--acknowledge PATH:NAME", flush=True)
+        stable = paths.shown(bases.current().directory / "stable")
+        again = f"lab rebase {release}".rstrip()
+        print(f"\nNot as compared: {len(left)} of {len(fresh)}. Compare each with what ours does in its "
+              f"place. What mends something\nis also a line of {stable}. "
+              f"Then: {again} --acknowledge PATH:NAME", flush=True)
         return 1
     taken = tree == new_tree()
     if taken:
