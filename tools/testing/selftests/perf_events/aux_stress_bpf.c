@@ -27,17 +27,11 @@ static int read_tracepoint(const char *name)
 {
 	static const char * const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	char path[128];
-	FILE *file;
 	int id = 0;
 
 	for (size_t i = 0; !id && i < STRESS_COUNT(places); i++) {
 		snprintf(path, sizeof(path), "%s/events/perf_aux/%s/id", places[i], name);
-		file = fopen(path, "r");
-		if (!file)
-			continue;
-		if (fscanf(file, "%d", &id) != 1)
-			id = 0;
-		fclose(file);
+		id = aux_read_number(path);
 	}
 	return id;
 }

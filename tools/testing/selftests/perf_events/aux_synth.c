@@ -215,16 +215,9 @@ static const char *wrong_with_rate(struct aux_event *event, __u64 period, unsign
 static int open_irq_works(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
-	FILE *file = fopen(IRQ_WORK_ID, "r");
-	unsigned int id = 0;
 
-	if (file) {
-		if (fscanf(file, "%u", &id) != 1)
-			id = 0;
-		fclose(file);
-	}
-	attr.config = id;
-	return id ? aux_open(&attr, -1, 0) : -1;
+	attr.config = aux_read_number(IRQ_WORK_ID);
+	return attr.config ? aux_open(&attr, -1, 0) : -1;
 }
 
 /* Half of an area of a MiB is not full before the reader has looked. */

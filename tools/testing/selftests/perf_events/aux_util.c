@@ -29,8 +29,7 @@
 /* The interrupt comes 4080 bytes before the end; what is left of two records is skipped, too */
 #define BTS_MOST_PADDING	(4080 + 2 * BTS_RECORD)
 
-/* The number in a file; 0 if there is none. */
-static long read_number(const char *path)
+long aux_read_number(const char *path)
 {
 	FILE *file = fopen(path, "r");
 	long number = 0;
@@ -186,7 +185,7 @@ const char *aux_missing_users(void)
 	if (is_synth())
 		return "without CAP_PERFMON, nobody may open events of aux_synth";
 	/* From 3 on, some distributions let users without rights trace nothing. */
-	if (read_number("/proc/sys/kernel/perf_event_paranoid") > (is_bts() ? 1 : 2))
+	if (aux_read_number("/proc/sys/kernel/perf_event_paranoid") > (is_bts() ? 1 : 2))
 		return "perf_event_paranoid lets nobody without CAP_PERFMON trace with this PMU";
 	return aux_missing();
 }
@@ -689,7 +688,7 @@ long long aux_status(pid_t pid, const char *key)
 
 size_t aux_allowance(void)
 {
-	size_t kib = read_number("/proc/sys/kernel/perf_event_mlock_kb");
+	size_t kib = aux_read_number("/proc/sys/kernel/perf_event_mlock_kb");
 
 	/* The kernel counts pages, for each CPU. */
 	return kib * 1024 / aux_page_size() * aux_page_size() *

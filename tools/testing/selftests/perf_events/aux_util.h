@@ -145,6 +145,8 @@ long long aux_ask_child(long long (*answer)(uid_t uid), uid_t uid);
 void aux_end_worker(pid_t pid);
 /* A number from /proc/PID/status, or -1. */
 long long aux_status(pid_t pid, const char *key);
+/* The number in a file; 0 where there is none. */
+long aux_read_number(const char *path);
 /* Bytes that perf_event_mlock_kb grants to each user. */
 size_t aux_allowance(void);
 long aux_minor_faults(void);
