@@ -12,7 +12,7 @@ from pathlib import Path
 FIELDS = "comm,tid,time,event,flags,ip,addr,sym,dso"
 # comm tid time: event: kind (interrupt flag) ip name (object) => address name (object)
 BRANCH = re.compile(
-    r"^\s*(?P<comm>.*?)\s+(?P<tid>\d+)\s+(?P<time>\d+\.\d+):\s+(?:branches\S*:\s+)?"
+    r"^\s*(?P<comm>.*?)\s+(?P<tid>-?\d+)\s+(?P<time>\d+\.\d+):\s+(?:branches\S*:\s+)?"
     r"(?P<kind>call|return)\s+"
     r"(?:\(\w*\)\s+)?(?P<ip>[0-9a-f]+) (?P<caller>.*?) \((?P<from>.*?)\s*\)"
     r" =>\s+(?P<addr>[0-9a-f]+) (?P<callee>.*?) \((?P<dso>.*?)\s*\)$")

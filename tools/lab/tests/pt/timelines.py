@@ -131,13 +131,13 @@ class Timeline:
             outer = one
 
     def threads(self):
-        """{tid: slices}, of threads; the idle tasks of all CPUs are 0."""
-        found = {}
+        """{tid: slices}, of threads; of all CPUs, the idle tasks are 0, tasks not known are -1."""
+        found = defaultdict(list)
         for (pid, tid), slices in self.tracks.items():
             if pid != CPU_PID:
                 found[tid] = slices
             elif IDLE_TID <= tid < HOLES_TID:
-                found[0] = found.get(0, []) + slices
+                found[-(tid % 2)] += slices
         return found
 
     def runs(self):
