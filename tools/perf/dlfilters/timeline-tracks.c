@@ -281,8 +281,9 @@ static void close_run(struct tl_area *area, u64 time)
 	p = slice(CPU_PID, RUN_TID + area->key, from, tl_tick(&area->run_last, time));
 	p = tl_put(p, ",\"cat\":\"running\",\"name\":");
 	p = tl_put_string(p, thread->tid > 0 ? thread->comm : thread->tid ? "not known" : "idle");
-	p = tl_put(p, ",\"args\":{\"tid\":");
-	p = tl_put_number(p, thread->tid > 0 ? thread->tid : 0);
+	p = tl_put(p, ",\"args\":{");
+	if (thread->tid >= 0)
+		p = tl_put_number(tl_put(p, "\"tid\":"), thread->tid);
 	tl_json_commit(tl_put(p, "}}"));
 	area->run_since = 0;
 }

@@ -29,7 +29,7 @@ WITHOUT_CALL, BY_JUMP = "without a call", "by a jump"
 
 # Seconds for a recording, on the most loaded of hosts
 LIMIT = 100
-RECORD_LOST, RECORD_AUX, RECORD_AUXTRACE = 2, 11, 71
+RECORD_LOST, RECORD_AUX, RECORD_SWITCH_CPU_WIDE, RECORD_AUXTRACE = 2, 11, 15, 71
 TRUNCATED, PARTIAL = 1, 4
 FILE_HEADER = struct.Struct("<8s8Q")
 RECORD_HEADER = struct.Struct("<IHH")

@@ -17,6 +17,8 @@ BY_FILE = {
         ('name_thread(thread, "thread_name");\n\treturn', "return", "file"),
         ('tl_thread_end(&oldest->thread, "too many threads");',
          "memset(oldest, 0, sizeof(*oldest));", "limits"),
+        ("2 * thread->cpu + (thread->tid < 0)", "2 * thread->cpu", "unknown"),
+        ("if (thread->tid >= 0)", "", "unknown"),
     ],
     "timeline-names.c": [
         ("p = put_cut(p, sym ? sym : number);", "p = put_cut(p, number);", "calls"),
