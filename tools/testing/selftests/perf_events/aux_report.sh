@@ -35,8 +35,10 @@ if [ "${before:-0}" -gt 1 ] && (echo 1 >$paranoid) 2>/dev/null; then
 	trap 'exit 2' HUP INT TERM
 fi
 
-# Each line of a program with its name and a label, and its status at the end
+# Each line of a program with its name and a label, and its status at the end. All of it takes
+# minutes, so who looks on a terminal is told what runs.
 run_test() {
+	[ ! -t 2 ] || echo "... $1 ($2)" >&2
 	{
 		AUX_PMU=$3 "$here/$1" 2>&1
 		printf '\nstatus %s\n' $?
