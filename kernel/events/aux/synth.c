@@ -7,8 +7,6 @@
  * authors of drivers to read: Documentation/core-api/perf_aux_driver.rst goes through
  * this file. synth.h has the states, and the format of the stream.
  */
-#define pr_fmt(fmt) "aux_synth: " fmt
-
 #include <linux/atomic.h>
 #include <linux/bitfield.h>
 #include <linux/capability.h>

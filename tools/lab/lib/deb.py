@@ -53,8 +53,12 @@ DESCRIPTIONS = {
         Tests of the kernel's interface for hardware that traces, for any
         kernel. /usr/lib/linux-selftests-aux/perf_events/aux_report.sh, run
         as root, names the known defects of the kernel that runs, by commit;
-        run_kselftest.sh runs them as other kselftests are run.""",
+        run_kselftest.sh runs them as other kselftests are run. For machines
+        without such hardware, perf_events/perf_aux_synth has the source of a
+        module for kernels from Linux 6.1 on.""",
 }
+# What its module is built with
+SUGGESTS = {SELFTESTS: "make, linux-headers-amd64"}
 COPYRIGHT = """The source is the Linux kernel with the perf AUX series.
 It is licensed under version 2 of the GNU General Public License, with the exception for system
 calls; single files have further terms, which they name.
@@ -225,9 +229,10 @@ def pack_selftests(step):
 def control(name, depends, size):
     """The file of this name in a package."""
     title, *text = [line.strip() for line in DESCRIPTIONS[name].splitlines()]
+    suggests = f"Suggests: {SUGGESTS[name]}\n" if name in SUGGESTS else ""
     return (f"Package: {name}\nVersion: {names().version}\nArchitecture: amd64\n"
             f"Maintainer: {MAINTAINER['DEBFULLNAME']} <{MAINTAINER['DEBEMAIL']}>\n"
-            f"Installed-Size: {size // 1024}\nDepends: {depends}\nSection: kernel\n"
+            f"Installed-Size: {size // 1024}\nDepends: {depends}\n{suggests}Section: kernel\n"
             f"Priority: optional\nDescription: {title}\n" + "".join(f" {line}\n" for line in text))
 
 

@@ -11,6 +11,8 @@ SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
 # With which a kselftest is skipped where an event is refused
 NO_RIGHTS = "needs CAP_PERFMON, and a kernel that is not locked down"
 MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
+# The directory with the source of the module that has the PMUs without hardware
+MODULE = "perf_aux_synth"
 
 
 def source():
@@ -33,6 +35,14 @@ def build(directory, what, *words, env=None):
         bail_out(f"the kselftests do not build {what}")
     found = sorted(file.name for file in directory.glob("aux_*") if not file.suffix)
     return found or bail_out(f"there is no kselftest {what}")
+
+
+def build_module(directory, kernel, *words):
+    """MODULE below a directory for the kernel of a build directory: whether it is made, what is said."""
+    done = subprocess.run(["make", "-C", directory / MODULE, f"KDIR={kernel}", "W=1",
+                           "KCFLAGS=-Werror", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return not done.returncode, done.stdout.splitlines()[-20:]
 
 
 def needs(*pmus):

@@ -24,7 +24,9 @@ done
 
 if [ -z "$pmus" ]; then
 	echo "aux_report.sh: no PMU of this machine has an AUX area:" \
-	     "CONFIG_PERF_AUX_SYNTH is one without hardware, or modprobe perf_aux_synth" >&2
+	     "'modprobe perf_aux_synth' for one without hardware; if this kernel does not have" \
+	     "it, 'cp -r $here/perf_aux_synth . && make -C perf_aux_synth &&" \
+	     "insmod perf_aux_synth/perf_aux_synth.ko'" >&2
 	exit 4
 fi
 
@@ -110,6 +112,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		sub(/ *# SKIP.*/, "", test)
 		sub(/.*# SKIP */, "", reason)
 		skip[reason == "" ? "no reason" : reason]++
+		said = ""
 		next
 	}
 	/^ok / { passed++ }
@@ -118,8 +121,14 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		if (i)
 			failures[i] = failures[i] "\n    " where ": " test
 		else
-			unknown = unknown "\n    " where ": " test
+			unknown = unknown "\n    " where ": " test said
 		failed++
+	}
+	/^(not )?ok / { said = "" }
+	# A place in the source, and what was expected there
+	/^# [^ ]+:[0-9]+:/ {
+		sub(/^# ([^ ]*\/)?/, "\n        ")
+		said = said $0
 	}
 	/^status [0-9]+$/ {
 		if (!plan || planned != seen)

@@ -67,8 +67,8 @@ FIXTURE_SETUP(aux_sample)
 {
 	self->trace.fd = -1;
 	self->event.fd = -1;
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
 	ASSERT_EQ(open_group(&self->trace, &self->event, variant->size, PROT_READ), 0);
 }
 
@@ -147,8 +147,8 @@ TEST(no_data_of_a_full_trace)
 	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
 	struct seen seen = { };
 
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
 	ASSERT_EQ(open_group(&trace, &event, PSB_PERIOD, PROT_READ | PROT_WRITE), 0);
 	/* Work may be a time, in which a busy machine gets to no sample. */
 	for (unsigned int i = 0; i < TRIES && !seen.samples; i++) {

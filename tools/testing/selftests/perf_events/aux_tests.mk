@@ -14,6 +14,11 @@ TEST_GEN_PROGS_EXTENDED += aux_stress aux_fuzz
 TEST_PROGS_EXTENDED += aux_report.sh
 TEST_FILES += aux_defects
 
+# The source of perf_aux_synth, to be built for kernels that do not have it.
+AUX_SYNTH_SOURCE := $(wildcard ../../../../kernel/events/aux/synth*.[ch])
+AUX_MODULE := aux_module.mk aux_module.h aux_module.c
+TEST_GEN_FILES += $(if $(AUX_SYNTH_SOURCE),perf_aux_synth)
+
 AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_bpf.c \
 		  aux_stress_memory.c
 AUX_FUZZ := aux_fuzz_steps.c aux_fuzz_run.c aux_fuzz_cover.c aux_fuzz_check.c aux_fuzz_shrink.c \
@@ -32,4 +37,13 @@ $(or $(OUTPUT),$(CURDIR))/aux_stress: $(AUX_STRESS_OPS) aux_stress_check.c aux_s
 $(or $(OUTPUT),$(CURDIR))/aux_fuzz: $(AUX_FUZZ) $(AUX_STRESS_OPS) aux_stress_check.c aux_stress.h \
 				    aux_fuzz.h
 $(or $(OUTPUT),$(CURDIR))/aux_fuzz: LDFLAGS += $(AUX_FUZZ_WRAPPED:%=-Wl,--wrap=%)
+$(or $(OUTPUT),$(CURDIR))/perf_aux_synth: $(or $(OUTPUT),$(CURDIR))/perf_aux_synth/Makefile ;
+# The Makefile comes last, so where it is, the directory is whole.
+$(or $(OUTPUT),$(CURDIR))/perf_aux_synth/Makefile: $(AUX_MODULE) $(AUX_SYNTH_SOURCE)
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	cp $(AUX_SYNTH_SOURCE) $(@D)
+	cp aux_module.h $(@D)/compat.h
+	cp aux_module.c $(@D)/compat.c
+	cp aux_module.mk $@
 LOCAL_HDRS += aux_util.h aux_stress.h aux_fuzz.h aux_synth.h

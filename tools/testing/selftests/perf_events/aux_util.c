@@ -197,6 +197,49 @@ const char *aux_missing_links(void)
 	return aux_missing();
 }
 
+/* Whether perf_aux_synth was built apart from the kernel, of which the module's taint tells */
+static bool is_foreign_synth(void)
+{
+	FILE *file = fopen("/sys/module/perf_aux_synth/taint", "r");
+	char taint[32] = "";
+
+	if (!file)
+		return false;
+	if (!fgets(taint, sizeof(taint), file))
+		taint[0] = '\0';
+	fclose(file);
+	return is_synth() && strchr(taint, 'O');
+}
+
+static bool samples_are_refused(void)
+{
+	struct perf_event_attr attr;
+	int leader, fd, error;
+
+	aux_attr(&attr);
+	leader = aux_open(&attr, 0, -1);
+	aux_sampler_attr(&attr, 1);
+	attr.sample_type = PERF_SAMPLE_AUX;
+	attr.aux_sample_size = 64;
+	fd = aux_open_in_group(&attr, 0, -1, leader);
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (leader >= 0)
+		close(leader);
+	return leader >= 0 && fd < 0 && error == EINVAL;
+}
+
+/* Kernels that do not know perf_aux_synth may export nothing that writes to a sample. */
+const char *aux_missing_samples(void)
+{
+	const char *missing = aux_missing_links();
+
+	if (!missing && is_foreign_synth() && samples_are_refused())
+		return "perf_aux_synth was built apart from this kernel, and is not in samples";
+	return missing;
+}
+
 const char *aux_missing_hotplug(void)
 {
 	if (geteuid() || access(CPU_1_ONLINE, W_OK))

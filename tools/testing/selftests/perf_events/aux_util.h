@@ -170,6 +170,8 @@ const char *aux_missing(void);
 const char *aux_missing_users(void);
 /* ... for those in which other events pause the trace, or have it in samples. */
 const char *aux_missing_links(void);
+/* ... for those in which they have it in samples. */
+const char *aux_missing_samples(void);
 /* ... for those in which CPU 1 goes off. */
 const char *aux_missing_hotplug(void);
 

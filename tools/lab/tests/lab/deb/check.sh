@@ -4,6 +4,7 @@
 # Run by systemd in the machine that deb.test boots; each line of the result is a word and a value.
 
 . /etc/aux-check.conf
+case $(uname -r) in *-aux*) ;; *) . /root/of-debian.sh; exit ;; esac
 # Where perf keeps a copy of the vDSO
 export HOME=/root
 exec >/root/result 2>/root/result.err
