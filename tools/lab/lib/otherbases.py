@@ -19,7 +19,7 @@ import tier
 import ui
 
 # In minutes from the start of this process
-LATEST = 55
+LATEST = 40
 START = time.monotonic()
 
 

@@ -8,8 +8,9 @@ is not 0, or if it takes longer than its limit, which a line
 of the tier 'all', see tier.py. A run of that tier which was stopped goes on
 where it was, unless something that is tested has changed.
 
-Several tests run at a time. A test whose header has '# alone: WHY' runs with
-no other, after them. One that has '# only on: BASE, BASE: WHY' is skipped on other
+Several tests run at a time, those with the longest limits first: no long one
+is then left over for one CPU. A test whose header has '# alone: WHY' runs with
+no other, after them, and one with '# alone-all: WHY' does in the tier 'all'. One that has '# only on: BASE, BASE: WHY' is skipped on other
 bases ('default' is the default base, where a subject is the same on each), and those with
 '# smoke: WHY' are the tier 'smoke'.
 """
@@ -43,7 +44,7 @@ DEFAULT_LIMIT = 300
 PATIENCE = 5
 # What a test may need at most: a guest of 6 GiB. Most of them need half.
 MEMORY_OF_TEST = 6 << 30
-ALONE = re.compile(r"^# alone: \S", re.MULTILINE)
+ALONE = re.compile(r"^# alone(-all)?: \S", re.MULTILINE)
 SMOKE = re.compile(r"^# smoke: \S", re.MULTILINE)
 ONLY_ON = re.compile(r"^# only on: ([^:]+): (\S.*)$", re.MULTILINE)
 DEFAULT = "default"
@@ -104,9 +105,10 @@ def header_of(file):
     return file.read_bytes()[:HEADER_BYTES].decode(errors="replace")
 
 
-def is_alone(file):
+def is_alone(file, which=tier.CHECK):
     """Whether no other test may run meanwhile."""
-    return bool(ALONE.search(header_of(file)))
+    match = ALONE.search(header_of(file))
+    return bool(match) and (not match[1] or which == tier.ALL)
 
 
 def is_smoke(file):
@@ -134,7 +136,8 @@ def summary_of(file):
     for line in file.read_text(errors="replace").splitlines()[1:12]:
         text = line.strip("#/* \"'\t")
         if text and "SPDX" not in text and \
-                not text.startswith(("timeout:", "timeout-all:", "alone:", "smoke:", "only on:")):
+                not text.startswith(("timeout:", "timeout-all:", "alone:", "alone-all:", "smoke:",
+                                 "only on:")):
             return text
     return ""
 
@@ -334,10 +337,12 @@ class Run:
 
 def run_files(files, results, env, jobs):
     """The results of the tests, in the order in which they ended."""
+    which = env.get("LAB_TIER")
+    files = sorted(files, key=lambda file: -limit_of(file, which))
     run = Run(len(files), results, env)
     try:
-        run.several([file for file in files if not is_alone(file)], jobs)
-        run.several([file for file in files if is_alone(file)], 1)
+        run.several([file for file in files if not is_alone(file, which)], jobs)
+        run.several([file for file in files if is_alone(file, which)], 1)
     finally:
         run.live.clear()
     return run.done
