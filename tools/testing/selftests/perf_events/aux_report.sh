@@ -23,10 +23,10 @@ for program; do
 done
 
 if [ -z "$pmus" ]; then
-	echo "aux_report.sh: no PMU of this machine has an AUX area:" \
-	     "'modprobe perf_aux_synth' for one without hardware; if this kernel does not have" \
-	     "it, 'cp -r $here/perf_aux_synth . && make -C perf_aux_synth &&" \
-	     "insmod perf_aux_synth/perf_aux_synth.ko'" >&2
+	remedy="'modprobe perf_aux_synth' for one without hardware"
+	[ ! -d "$here/perf_aux_synth" ] || remedy="$remedy; if this kernel does not have it, \
+'cp -r $here/perf_aux_synth . && make -C perf_aux_synth && insmod perf_aux_synth/perf_aux_synth.ko'"
+	echo "aux_report.sh: no PMU of this machine has an AUX area: $remedy" >&2
 	exit 4
 fi
 
