@@ -266,7 +266,8 @@ def pack(name, programs):
 
 
 def check_room(full):
-    host.check_space(paths.build_dir(), (NEEDED_FULL if full else NEEDED) * host.GIB)
+    """Before anything is fetched, and so where nothing may have made the build directory yet."""
+    host.check_build_dir((NEEDED_FULL if full else NEEDED) * host.GIB)
 
 
 def prepare(full):

@@ -105,8 +105,8 @@ def needed_space():
     return (NEEDED_GIB - 2.5 * done) * GIB
 
 
-def check_build_dir():
-    """The build directory can be made, written, and named to QEMU and make."""
+def check_build_dir(needed=None):
+    """The build directory can be made, written, named to QEMU and make, and has room."""
     directory = paths.build_dir()
     if any(c in str(directory) for c in " :,\t'\""):
         raise LabError(f"cannot build in '{directory}'",
@@ -119,7 +119,7 @@ def check_build_dir():
     if not os.access(directory, os.W_OK):
         raise LabError(f"cannot write in {directory}",
                        "set LAB_BUILD to a directory that can be written")
-    check_space(directory, needed_space())
+    check_space(directory, needed_space() if needed is None else needed)
 
 
 def is_installed(package):
