@@ -8,6 +8,7 @@ from functools import partial
 import expected
 from checks import Check
 from common import PROGRAMS, read, run
+from settings import PARANOID
 
 RESULT = re.compile(r"^(not ok|ok) (\d+) (?:- )?(.*?)(?:\s*# SKIP *(.*))?$", re.MULTILINE)
 PLAN = re.compile(r"^1\.\.(\d+)(?: *# SKIP *(.*))?$", re.MULTILINE)
@@ -74,8 +75,8 @@ def results(name, status, output):
 def run_program(context, name):
     settings = context.settings
     # Their children have no privileges, and trace themselves.
-    if settings.number("perf_event_paranoid") > 2:
-        settings.set("perf_event_paranoid", 2)
+    if settings.number(PARANOID) > 2:
+        settings.set(PARANOID, 2)
     settings.note_for(name)
     # Not on small cores, whose counters are another PMU's than those that the tests use.
     # The harness says on standard error why a test fails.

@@ -30,6 +30,9 @@ WATCHED += ["/sys/devices/system/cpu/online"]
 # pages of the buffer.
 UNUSED = re.compile(r"^\d+ \(expanded: \d+\)$")
 CPU_1, CONTROLLERS = "/sys/devices/system/cpu/cpu1/online", "/cgroup.subtree_control"
+PARANOID = "perf_event_paranoid"
+# Of the kselftests, those that take a CPU off line, and those that set the level of privilege
+SWITCH_CPU_1, SET_PARANOID = ("aux_cpus", "aux_group"), ("aux_rights", "aux_synth")
 # The kernel's own default
 SAMPLE_RATE = 100000
 WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",
@@ -147,8 +150,10 @@ class Settings:
 
     def note_for(self, program):
         """What a kselftest changes and puts back itself, if it comes to its end."""
-        if program == "aux_group":
+        if program in SWITCH_CPU_1:
             self.note(CPU_1)
+        elif program in SET_PARANOID:
+            self.note(SYSCTL + PARANOID)
         elif program == "aux_memcg" and self.groups:
             self._note("controllers", self.groups + CONTROLLERS, read(self.groups + CONTROLLERS))
             self._note("groups", self.groups + "/aux_memcg.*", "")
