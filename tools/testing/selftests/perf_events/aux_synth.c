@@ -32,6 +32,8 @@
 #define LAPS		20
 #define NOBODY		65534
 #define TICKS		8
+
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define IRQ_WORK_ID	"/sys/kernel/tracing/events/irq_vectors/irq_work_entry/id"
 
 FIXTURE(aux_synth)
@@ -918,7 +920,7 @@ static long long open_as(uid_t uid)
 /* Set perf_event_paranoid, and get what it was; false if that is not possible. */
 static bool set_paranoid(int level, int *before)
 {
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r+");
+	FILE *file = fopen(PARANOID, "r+");
 	bool set;
 
 	if (!file)
@@ -932,9 +934,12 @@ static bool set_paranoid(int level, int *before)
 TEST_F(aux_synth, not_for_everybody)
 {
 	int before, ours;
+	char text[16];
 
 	if (!set_paranoid(-1, &before))
 		SKIP(return, "may not set perf_event_paranoid");
+	snprintf(text, sizeof(text), "%d", before);
+	EXPECT_EQ(aux_restore_at_end(PARANOID, text), 0);
 	EXPECT_EQ(aux_ask_child(open_as, NOBODY), -EACCES);
 	EXPECT_EQ(aux_ask_child(open_as, 0), 1);
 	EXPECT_TRUE(set_paranoid(before, &ours));
