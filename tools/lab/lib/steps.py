@@ -80,7 +80,8 @@ class Step:
 def read_drops(file):
     """({path: [Symbol]}, None for a file that goes as a whole; {path: {name: what has its place}}).
 
-    The place of a file that goes as a whole is at the name "*".
+    The place of a file that goes as a whole is at the name "*". Lines below it may name that of
+    some of its definitions.
     """
     drops, places = {}, {}
     for number, text in without_comments(file):
@@ -93,13 +94,15 @@ def read_drops(file):
                            "write 'PATH: SYMBOL...', and '-> PATH' if a file has their place")
         if place and not (paths.OVERLAY_DIR / place).exists():
             raise LabError(f"{where}: there is no {place}", "name a file or directory of ours")
-        if words == ["*"] and path in drops or drops.get(path, []) is None:
+        whole = path in drops and drops[path] is None
+        if words == ["*"] and path in drops or whole and not place:
             raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
         try:
             symbols = None if words == ["*"] else [drop.Symbol.parse(word) for word in words]
         except LabError as error:
             raise LabError(where, str(error)) from None
-        drops[path] = symbols and drops.get(path, []) + symbols
+        if not whole:
+            drops[path] = symbols and drops.get(path, []) + symbols
         places.setdefault(path, {}).update(
             dict.fromkeys([one.name for one in symbols or []] or ["*"], place))
     return drops, places
