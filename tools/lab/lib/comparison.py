@@ -36,6 +36,9 @@ def _measure(kernel, command, options):
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
+        # The lab's own line, with what to do
+        if len(lines) == 1 and lines[0].startswith("lab: "):
+            raise LabError(lines[0].removeprefix("lab: "), "")
         raise LabError(f"the guest with the kernel '{kernel}' failed "
                        f"({'; '.join(lines[:3]) or 'no message'})",
                        f"try 'lab run --kernel {kernel} -- true'")

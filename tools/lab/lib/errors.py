@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The one kind of error that a user sees: a line with its remedy."""
 
+import re
+
 import paths
 
 
 def for_base(remedy):
-    """A remedy that builds something builds it for the base of this command."""
+    """A remedy's commands are for the base of this one, each verb of the lab and target of make."""
     name = paths.base_name()
-    return remedy if name == paths.DEFAULT_BASE else \
-        remedy.replace("'lab build", f"'lab --base {name} build")
+    if name == paths.DEFAULT_BASE:
+        return remedy
+    remedy = re.sub(r"'lab (?!--base )", f"'lab --base {name} ", remedy)
+    return re.sub(r"'make ([a-z-]+)", rf"'make \1 BASE={name}", remedy)
 
 
 class LabError(Exception):

@@ -88,6 +88,7 @@ class Target:
 
 def build(place):
     """The program, in the directory where it is to run."""
+    kselftests.source()
     place.mkdir(parents=True, exist_ok=True)
     # The directory, with what was found, outlives clones, and so may a program of an older source.
     kselftests.build(place, "for the fuzzer", "-B", "fuzz")

@@ -5,6 +5,7 @@ import subprocess
 
 import paths
 import tap as reader
+from errors import LabError
 from points import bail_out
 
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
@@ -20,13 +21,18 @@ def source():
     for tree in sorted(paths.in_build("src").glob("linux-*")):
         if (tree / "tools/testing/selftests/kselftest_harness.h").exists():
             return tree / "tools/testing/selftests"
-    return bail_out("there is no kernel source: 'lab build' unpacks it")
+    raise LabError(f"there is no kernel source in {paths.shown(paths.in_build('src'))}",
+                   "run 'lab build'")
 
 
 def build(directory, what, *words, env=None):
     """Make all tests, or what WORDS say, in a directory; their names."""
     directory.mkdir(exist_ok=True)
-    done = subprocess.run(["make", "-s", "-C", MAKEFILE, f"O={directory}", f"KSELFTEST={source()}",
+    try:
+        harness = source()
+    except LabError as error:
+        bail_out(str(error))
+    done = subprocess.run(["make", "-s", "-C", MAKEFILE, f"O={directory}", f"KSELFTEST={harness}",
                            *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:

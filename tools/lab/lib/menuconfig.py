@@ -16,7 +16,7 @@ import kernel
 import paths
 import proc
 import ui
-from errors import LabError
+from errors import LabError, for_base
 
 # The menu is drawn by ncurses.
 PACKAGES = ["libncurses-dev"]
@@ -59,5 +59,5 @@ def run():
         _show(directory)
         count = save((directory / kernel.OWN_CONFIG).read_text(),
                      (directory / ".config").read_text())
-    ui.say(f"options saved: {count}, in {paths.shown(paths.saved_config())}; 'lab build' builds "
-           "with them" if count else "the configuration is the lab's own")
+    ui.say(for_base(f"options saved: {count}, in {paths.shown(paths.saved_config())}; 'lab build' "
+                    "builds with them") if count else "the configuration is the lab's own")

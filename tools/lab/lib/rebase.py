@@ -24,7 +24,7 @@ import sources
 import stamp
 import steps as steps_mod
 import ui
-from errors import LabError
+from errors import LabError, for_base
 
 
 def reviewed_file():
@@ -44,8 +44,8 @@ def remark(found):
     if not release or version == release:
         return ""
     changed = len(unreviewed(found, sources.kernel()))
-    return (f"{version} has changed {changed} definitions that the series drops, since {release}: "
-            "'lab rebase' shows them") if changed else ""
+    return for_base(f"{version} has changed {changed} definitions that the series drops, since "
+                    f"{release}: 'lab rebase' shows them") if changed else ""
 
 
 def new_tree():
@@ -171,13 +171,13 @@ def run(release, patterns, get=fetch):
     show(left, old)
     if left:
         stable = paths.shown(bases.current().directory / "stable")
-        again = f"lab rebase {release}".rstrip()
+        again = for_base(f"'lab rebase {release}".rstrip())
         print(f"\nNot as compared: {len(left)} of {len(fresh)}. Compare each with what ours does in its "
               f"place. What mends something\nis also a line of {stable}. "
-              f"Then: {again} --acknowledge PATH:NAME", flush=True)
+              f"Then: {again} --acknowledge PATH:NAME'", flush=True)
         return 1
     taken = tree == new_tree()
     if taken:
         take(version)
-    ui.say(f"  {version} fits" + ("; 'lab build' builds it" if taken else ""))
+    ui.say(for_base(f"  {version} fits" + ("; 'lab build' builds it" if taken else "")))
     return 0
