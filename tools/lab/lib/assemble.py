@@ -219,22 +219,28 @@ def bring(layer, name):
     return count
 
 
-def check_edited(name):
+def refuse_edited(base, made, ours):
     """
     Refuse trees in which a file of the base or of ours was written after they were made.
 
     They share their files, so an edit of one may be in both, and in the patches made of them. What
-    others leave in a tree, such as an index of its functions, is not looked at.
+    others leave in a tree, such as an index of its functions, is not looked at. Each of the two is
+    a directory and its stamp.
     """
-    ours = set(changed_paths(name))
-    for place, key in ((sources.kernel(), "src-linux"), (tree(name), f"tree-{name}")):
+    for place, key in (base, made):
         for path in trees.written_after(place, stamp.file(key)) if place.exists() else ():
-            if path in ours or (sources.kernel() / path).exists():
-                both = " ".join(paths.shown(one) for one in (sources.kernel(), tree(name)))
+            if path in ours or (base[0] / path).exists():
+                both = " ".join(paths.shown(one) for one, _ in (base, made))
                 raise LabError(f"{paths.shown(place / path)} was edited, and the base's file may "
                                "have changed with it",
                                "bring the change into a step (Documentation/series.rst), then run "
                                f"'rm -r {both}' and build again")
+
+
+def check_edited(name):
+    """Refuse a source of the kernel, and a tree of it, that somebody has edited."""
+    refuse_edited((sources.kernel(), "src-linux"), (tree(name), f"tree-{name}"),
+                  set(changed_paths(name)))
 
 
 def up_to_date(step, name=paths.SERIES, count=None):

@@ -105,6 +105,14 @@ def assemble_into(directory, release=RELEASE, count=None):
         trees.replace(file, directory / path)
 
 
+def check_edited(release=RELEASE):
+    """Refuse a source of QEMU, and a tree of it, that somebody has edited."""
+    ours = {str(path) for step in steps(release) for path in step.files}
+    ours |= {str(path) for _, path in lab_files(release)}
+    assemble_mod.refuse_edited((sources.qemu_pristine(release), of("src-qemu", release)),
+                               (tree(release), of("qemu-tree", release)), ours)
+
+
 def assemble(release=RELEASE):
     """Bring src/qemu up to date with the pristine source and our files."""
     want, key, target = inputs_hash(release), of("qemu-tree", release), tree(release)
@@ -167,6 +175,7 @@ def binary(release=RELEASE, pristine=False, target="x86_64"):
 
 def build(step, pristine=False, release=RELEASE, targets=TARGETS):
     """ninja decides what has to be done; with nothing to do it takes a second."""
+    check_edited(release)
     if not pristine:
         assemble(release)
     source = sources.qemu_pristine() if pristine else tree(release)

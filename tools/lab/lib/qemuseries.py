@@ -85,6 +85,7 @@ def write(step, release, sender):
     if left:
         raise LabError(f"no step of QEMU's brings {left[0]}",
                        "list it in the 'files' of a step, or remove it")
+    qemu.check_edited(release)
 
     def mailbox(_cover, _taken, _work):
         out = patches_dir(release)
