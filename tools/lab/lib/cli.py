@@ -521,7 +521,7 @@ def build_parser():
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")
     one = add_verb(verbs, "qemu-series", verb_qemu_series,
-                   "write the models of PT and PerfMon as patches for QEMU's 'git am'",
+                   "write the models of PT, PerfMon, LBR, PEBS and BTS as patches for QEMU's 'git am'",
                    "lab qemu-series --from 'Ann Other <ann@example.org>'")
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")

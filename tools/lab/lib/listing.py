@@ -11,6 +11,7 @@ import ptcaps
 import stamp
 import steps
 import tests
+from errors import for_base
 
 
 def _kernels():
@@ -57,13 +58,13 @@ def _cache():
 
 
 def show():
-    _section("Kernels", _kernels(), "none yet: run 'lab build'")
+    _section("Kernels", _kernels(), for_base("none yet: run 'lab build'"))
     _section("Processors (--arch NAME)", _processors(), "none")
     _section("Bases (--base NAME)", _bases(), "none")
     _section(f"Steps of the series on {paths.base_name()}", _steps(), "none yet")
     known = (("perf", paths.perf()), ("perf-stock", paths.perf("stock")), ("qemu", paths.qemu()))
     tools = [(name, str(path)) for name, path in known if path.exists()]
-    _section("Tools", tools, "none yet: run 'lab build'")
+    _section("Tools", tools, for_base("none yet: run 'lab build'"))
     _section("Cache", _cache(), cache.warning().removeprefix("lab: ") or "off")
     files = tests.discover()
     _section("Tests", [(tests.name_of(f), tests.summary_of(f)) for f in files], "none")
