@@ -608,7 +608,7 @@ def main(argv):
         bases.choose(options.base or paths.base_name())
         return options.call(options)
     except LabError as error:
-        print(f"lab: {error}", file=sys.stderr)
+        print(f"lab: {host.told(error)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 1

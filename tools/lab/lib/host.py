@@ -99,6 +99,17 @@ def full_disk(error):
     return LabError(f"no space left {where}, or a quota is used up", "free some")
 
 
+def told(error):
+    """What a user is told of a LabError: room, if what has failed had none, by its own words."""
+    if not error.log:
+        return error
+    # The log has earlier commands as well.
+    _, _, said = Path(error.log).read_text(errors="replace").rpartition("\n$ ")
+    if os.strerror(errno.ENOSPC) not in said:
+        return error
+    return full_disk(OSError(errno.ENOSPC, "", str(paths.build_dir())))
+
+
 def needed_space():
     """Less is needed once the largest parts are there."""
     done = sum((paths.vmlinux(paths.SERIES).exists(), paths.qemu().exists()))
