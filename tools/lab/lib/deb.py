@@ -87,11 +87,12 @@ def names(full=False):
     """
     The same for all packages, also if a commit is made meanwhile.
 
-    A kernel in Debian's own configuration is another one: both can be installed.
+    A kernel in Debian's own configuration is another one: both can be installed. What another release
+    of Debian makes of the same commit, with other compilers and libraries, is another version.
     """
     base, own = stamp.read("version-linux"), kit.version()
     return Names(f"{base.partition('-')[0]}-aux{own}{'-full' if full else ''}",
-                 f"{base}+aux{own.replace('-', '.')}")
+                 f"{base}+aux{own.replace('-', '.')}+deb{host.os_release()['VERSION_ID']}")
 
 
 def directory(full=False):
