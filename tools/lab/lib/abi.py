@@ -57,10 +57,9 @@ def structures(tree):
             if tag.kind in ("struct", "union") and not csource.ANONYMOUS.match(tag.name)}
 
 
-def layouts(tree, names):
-    """{name: pahole's text} of structures; of those that the object has."""
-    objects = [plain(tree).directory / path for path in
-               ("kernel/events/core.o", "arch/x86/events/core.o")]
+def layouts(directory, names):
+    """{name: pahole's text} of structures; of those that what is compiled in a directory has."""
+    objects = [directory / path for path in ("kernel/events/core.o", "arch/x86/events/core.o")]
     found = {}
     for file in objects:
         for name in sorted(names - found.keys()):
@@ -185,18 +184,23 @@ def section(title, rows):
     return [title, "-" * len(title), "", *(list(rows) or ["none"]), ""]
 
 
-def make():
-    """The statement, of both trees as they are compiled."""
+def compare(*directories):
+    """([Change], [name of a structure that is the same]) of the base and ours, compiled there."""
     names = structures("stock") | structures(paths.SERIES)
-    before, after = (layouts(tree, names) for tree in TREES)
+    before, after = (layouts(directory, names) for directory in directories)
     changes = [Change(name, before.get(name, ""), after.get(name, ""))
                for name in sorted(before.keys() | after.keys())
                if before.get(name) != after.get(name)]
-    changed = {change.name for change in changes}
+    return changes, sorted(before.keys() - {change.name for change in changes})
+
+
+def make():
+    """The statement, of both trees as they are compiled."""
+    changes, same = compare(*(plain(tree).directory for tree in TREES))
     old, new = (attributes(kernel.source(tree), paths.in_build("abi-attributes")) for tree in TREES)
     return Statement([path for path in assemble.changed_paths() if UAPI.match(path)],
-                     *(versions(tree) for tree in TREES), changes,
-                     sorted(before.keys() - changed), sorted(new.keys() - old.keys()))
+                     *(versions(tree) for tree in TREES), changes, same,
+                     sorted(new.keys() - old.keys()))
 
 
 def file():
