@@ -8,7 +8,7 @@
 # users without rights trace.
 #
 # Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
-# is not, or a program does not come to its end, 4 if there is no such PMU.
+# is not, or a program does not come to its end, 4 if there is no such PMU or no test ran.
 here=$(dirname "$0")
 [ $# -gt 0 ] || set -- $(cd "$here" && ls aux_* | grep -v '[.]' | grep -v -x -e aux_stress \
 			 -e aux_fuzz -e aux_defects)
@@ -153,6 +153,6 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		for (reason in skip)
 			printf "\nSkipped, %d: %s", skip[reason], reason
 		printf "\n\n%d passed, %d failed, of %d known defects\n", passed, failed, defects
-		exit unknown ? 2 : failed ? 1 : 0
+		exit unknown ? 2 : failed ? 1 : passed ? 0 : 4
 	}
 '
