@@ -141,11 +141,19 @@ static void start_actor(struct fuzz_process *process, struct fuzz_thread *thread
 	thread->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 }
 
+/* Once for each thread: later, reading them may be what fails. */
+static void read_types(void)
+{
+	for (int i = 0; fuzz_pmus[i]; i++)
+		aux_type_of(fuzz_pmus[i]);
+}
+
 static void *run_second(void *arg)
 {
 	struct fuzz_process *process = arg;
 	struct fuzz_thread *thread = &process->second;
 
+	read_types();
 	start_actor(process, thread);
 	sem_post(&thread->done);
 	for (;;) {
@@ -359,9 +367,7 @@ void fuzz_prepare(void)
 	sigaddset(&set, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	stress_find_pmus();
-	/* Later, reading them may be what fails. */
-	for (int i = 0; fuzz_pmus[i]; i++)
-		aux_type_of(fuzz_pmus[i]);
+	read_types();
 	stress_find_tracepoints();
 	signal(SIGIO, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
