@@ -25,9 +25,9 @@
 /* An operation with its choices: the same steps do the same. */
 struct fuzz_step {
 	uint8_t op;
-	/* The so manieth place of the kernel where something can fail does fail; 0: none. */
+	/* Which of the kernel's fault injection sites is to fail, as for fail-nth; 0: none. */
 	uint8_t fail;
-	/* So often at most a second thread runs it, while the first goes on; 0: the first does. */
+	/* How often at most a second thread repeats it beside the first; 0: the first runs it. */
 	uint8_t beside;
 	uint16_t choices[FUZZ_CHOICES];
 };

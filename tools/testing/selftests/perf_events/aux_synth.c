@@ -176,7 +176,7 @@ static const struct {
 	{ 0, 100, 16 },
 };
 
-/* Which a machine that stands still again and again may be to blame for */
+/* A test that fails by this alone is tried again: a machine that stops at times makes it so. */
 static const char in_several[] = "the packets of one tick in several";
 
 static bool packet_at(struct aux_event *event, struct synth_packet *packet, __u64 number)
