@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kselftests of AUX areas: they are built, and what they say is relayed."""
 
+import re
 import subprocess
 
 import paths
@@ -78,18 +79,23 @@ def notes(lines, name):
     return [line.lstrip("# ") for line in lines[begin + 1:end]]
 
 
-def relay(points, name, directory, prefix):
-    """The results of one program; the lines between them explain the next."""
+def relay(points, name, directory, prefix, reasons=None):
+    """
+    The results of one program; the lines between them explain the next. A skip for another reason
+    than these, which are patterns, is a failure: what a test needs is not there any more.
+    """
     output = directory / f"{name}.tap"
     text = output.read_text(errors="replace") if output.exists() else ""
     lines = text.splitlines()
     report = reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
     for test in report.tests:
         # The lab runs them as root, on kernels that nobody has locked.
-        if test.skip and not test.skip.endswith(NO_RIGHTS):
+        if test.skip and not test.skip.endswith(NO_RIGHTS) and (
+                reasons is None or any(re.fullmatch(one, test.skip) for one in reasons)):
             points.skip(prefix + test.name, test.skip)
             continue
-        points.result(test.passed and not test.skip, prefix + test.name, *notes(lines, test.name))
+        points.result(test.passed and not test.skip, prefix + test.name,
+                      *([f"skipped: {test.skip}"] if test.skip else []), *notes(lines, test.name))
     status = 1 if any(not test.passed for test in report.tests) else 0
     points.result(report.tests and not report.problems and f"status {status}" in lines,
                   f"{prefix}{name} reaches its end", *report.problems, *lines[-5:])
