@@ -9,7 +9,7 @@
 #include "../kselftest_harness.h"
 #include "aux_util.h"
 
-/* Seconds until a timer has interrupted a busy machine */
+/* For how many seconds a busy machine may take no sample */
 #define PATIENCE	15
 #define PERIOD		20000
 #define ROUNDS		400000
