@@ -27,7 +27,7 @@ help:
 	@echo 'make series            write the series as patches for git am'
 	@echo "make series BASE=NAME  the same for another kernel ('make list'); BASE goes with all targets"
 	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
-	@echo 'make qemu-series       write the models of PT, PerfMon, LBR, PEBS, BTS for QEMU; FROM as above'
+	@echo 'make qemu-series       write the models of PT, LBR, PEBS, BTS... as patches for QEMU'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'

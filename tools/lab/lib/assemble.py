@@ -219,7 +219,7 @@ def bring(layer, name):
     return count
 
 
-def refuse_edited(base, made, ours):
+def refuse_edited(base, made, ours, manual="Documentation/series.rst"):
     """
     Refuse trees in which a file of the base or of ours was written after they were made.
 
@@ -233,7 +233,7 @@ def refuse_edited(base, made, ours):
                 both = " ".join(paths.shown(one) for one, _ in (base, made))
                 raise LabError(f"{paths.shown(place / path)} was edited, and the base's file may "
                                "have changed with it",
-                               "bring the change into a step (Documentation/series.rst), then run "
+                               f"bring the change into a step ({manual}), then run "
                                f"'rm -r {both}' and build again")
 
 

@@ -12,7 +12,7 @@ def for_base(remedy):
     if name == paths.DEFAULT_BASE:
         return remedy
     remedy = re.sub(r"'lab (?!--base )", f"'lab --base {name} ", remedy)
-    return re.sub(r"'make ([a-z-]+)", rf"'make \1 BASE={name}", remedy)
+    return re.sub(r"'make ([a-z][a-z-]*)\b(?! BASE=)", rf"'make \1 BASE={name}", remedy)
 
 
 class LabError(Exception):

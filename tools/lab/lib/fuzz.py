@@ -19,7 +19,7 @@ import kselftests
 import paths
 import splats
 import ui
-from errors import LabError
+from errors import LabError, for_base
 
 # A guest is new after so many seconds, and then the corpus goes to the cache.
 ROUND = 600
@@ -265,5 +265,6 @@ def report(target, result):
             step.note = str(write(target, place))
     ui.say(f"its steps are in {place / 'best'}, the console in {place / 'found.console'}")
     races = "LAB_RACES=1 " if paths.finds_races(target.debug) else ""
-    ui.say(f"again: {races}lab run{' --debug' if target.debug else ''} --kernel {target.kernel} --share "
-           f"{place} -- {place / 'aux_fuzz'} replay {place / 'best'}")
+    again = for_base(f"'lab run{' --debug' if target.debug else ''} --kernel {target.kernel} --share "
+                     f"{place} -- {place / 'aux_fuzz'} replay {place / 'best'}")
+    ui.say(f"again: {races}{again.strip(chr(39))}")

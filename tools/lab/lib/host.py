@@ -100,14 +100,16 @@ def full_disk(error):
 
 
 def told(error):
-    """What a user is told of a LabError: room, if what has failed had none, by its own words."""
-    if not error.log:
+    """What a user is told of a LabError: also of room, if the command that failed had none."""
+    try:
+        text = Path(error.log).read_text(errors="replace") if error.log else ""
+    except OSError:
         return error
-    # The log has earlier commands as well.
-    _, _, said = Path(error.log).read_text(errors="replace").rpartition("\n$ ")
-    if os.strerror(errno.ENOSPC) not in said:
+    # proc.run() begins with the command; earlier ones are in the log as well.
+    _, mark, said = f"\n{text}".rpartition("\n$ ")
+    if not mark or not any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EDQUOT)):
         return error
-    return full_disk(OSError(errno.ENOSPC, "", str(paths.build_dir())))
+    return f"{error}; {full_disk(OSError(errno.ENOSPC, '', str(paths.build_dir())))}"
 
 
 def needed_space():

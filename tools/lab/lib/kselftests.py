@@ -94,7 +94,8 @@ def relay(points, name, directory, prefix, reasons=None):
                 reasons is None or any(re.fullmatch(one, test.skip) for one in reasons)):
             points.skip(prefix + test.name, test.skip)
             continue
-        points.result(test.passed and not test.skip, prefix + test.name,
+        # 6.1's harness gives a test that is skipped no name.
+        points.result(test.passed and not test.skip, prefix + (test.name or name),
                       *([f"skipped: {test.skip}"] if test.skip else []), *notes(lines, test.name))
     status = 1 if any(not test.passed for test in report.tests) else 0
     points.result(report.tests and not report.problems and f"status {status}" in lines,

@@ -95,7 +95,10 @@ def read_drops(file):
         if place and not (paths.OVERLAY_DIR / place).exists():
             raise LabError(f"{where}: there is no {place}", "name a file or directory of ours")
         whole = path in drops and drops[path] is None
-        if words == ["*"] and path in drops or whole and not place:
+        if whole and words != ["*"] and not place:
+            raise LabError(f"{where}: {path} goes as a whole, and this line names no place",
+                           "write '-> PATH' behind its names, or remove it")
+        if words == ["*"] and path in drops:
             raise LabError(f"{where}: {path} is listed twice", "keep one of the lines")
         try:
             symbols = None if words == ["*"] else [drop.Symbol.parse(word) for word in words]

@@ -10,9 +10,10 @@ where it was, unless something that is tested has changed.
 
 Several tests run at a time, those with the longest limits first: no long one
 is then left over for one CPU. A test whose header has '# alone: WHY' runs with
-no other, after them, and one with '# alone-all: WHY' does in the tier 'all'. One that has '# only on: BASE, BASE: WHY' is skipped on other
-bases ('default' is the default base, where a subject is the same on each), and those with
-'# smoke: WHY' are the tier 'smoke'.
+no other, after them, and one with '# alone-all: WHY' does in the tier 'all'. One
+that has '# only on: BASE, BASE: WHY' is skipped on other bases ('default' is the
+default base, where a subject is the same on each), and those with '# smoke: WHY'
+are the tier 'smoke'.
 """
 
 import datetime

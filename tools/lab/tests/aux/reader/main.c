@@ -228,7 +228,7 @@ static bool is_found(const struct fault *fault, unsigned int at)
 
 static void faulty(const struct fault *fault)
 {
-	/* That of the start is another one. */
+	/* That the first packet is lost is a fault of its own. */
 	unsigned int last = fault->make == lost && !fault->from ? 1 : PACKETS;
 	unsigned int missed = 0;
 
