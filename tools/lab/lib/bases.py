@@ -140,5 +140,5 @@ def check():
                        "set LAB_BUILD to another directory, or run 'lab distclean' for this one")
     if base.oldest and numbers(version) < numbers(base.oldest):
         raise LabError(f"the kernel's source is {version}, and the series needs {base.oldest} or "
-                       "newer", "add this machine's own security suite to its apt sources, or choose a newer "
-                       "mirror, then run 'lab distclean'")
+                       "newer", "add this machine's own security suite to its apt sources, or choose "
+                       "a newer mirror, then run 'lab distclean'")

@@ -31,7 +31,10 @@ FIXTURE(aux_mlock_uring)
 	size_t allowance, area;
 };
 
-/* Why somebody without rights has none here, or NULL; before 6.6 nothing disables it. */
+/*
+ * Return: why a user without rights cannot have an io_uring here, or NULL. Kernels before 6.6
+ * have no switch that disables io_uring.
+ */
 static const char *uring_missing(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "r");

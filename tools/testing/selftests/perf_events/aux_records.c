@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The records of an AUX trace: who is traced, and that none of them tells nothing. */
+/* The records of an AUX trace: the task that they name; each one has data or flags. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
