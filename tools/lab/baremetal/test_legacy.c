@@ -5,17 +5,19 @@
 #define LOW_CODE	0x9000ul	/* below 1 MiB, free */
 #define LOW_SEGMENT	(LOW_CODE >> 4)
 #define USER_VECTOR	0x71
+#define IRQ_VECTOR	0x58
 #define GATE32_DPL3	0xeeul
 #define DESC_TSS32	0x89ul
 
 #define EFLAGS_RESERVED	BIT(1)
+#define EFLAGS_RF	BIT(16)
 
 struct tss32 {
 	u32 link, esp0, ss0, esp1, ss1, esp2, ss2, cr3, eip, eflags;
 	u32 eax, ecx, edx, ebx, esp, ebp, esi, edi, es, cs, ss, ds, fs, gs, ldt, trap;
 };
 
-snippet_fn legacy_pm, legacy_v86, legacy_real, legacy_task;
+snippet_fn legacy_pm, legacy_irq, legacy_v86, legacy_real, legacy_task;
 extern const u8 legacy_task_on[], legacy_task_off[], legacy_task_target[],
 	legacy_pm_on[], legacy_pm_off[], legacy_pm_1[], legacy_pm_2[],
 	legacy_v86_on[], legacy_v86_off[], legacy_v86_handler[],
@@ -23,6 +25,8 @@ extern const u8 legacy_task_on[], legacy_task_off[], legacy_task_target[],
 	legacy_real_on[], legacy_real_off[], legacy_real_back[],
 	real_code[], real_code_segment[], real_code_1[], real_code_2[], real_code_3[],
 	real_code_handler[], real_code_end[], legacy_stack_end[];
+extern const u8 legacy_irq_insn[], legacy_irq_handler[];
+extern const volatile u32 legacy_irq_ip, legacy_irq_eflags;
 extern u64 gdt[], legacy_idt[];
 extern u32 real_idt[];
 
@@ -79,6 +83,16 @@ static void test_protected(void)
 		     E_PIP(cr3), E_FUP(legacy_pm_off), E_PGD_NOIP);
 }
 
+/* As in long mode, see test_step.c */
+static void test_rf(void)
+{
+	gate32_set(IRQ_VECTOR, legacy_irq_handler);
+	lapic_self_ipi(IRQ_VECTOR);
+	legacy_irq();
+	is(legacy_irq_ip, (u64)legacy_irq_insn, "legacy: an interrupt comes behind STI's shadow");
+	is(legacy_irq_eflags & EFLAGS_RF, 0, "legacy: an interrupt pushes RF as 0");
+}
+
 /* Paging is off, so that the task switch does not load CR3: no PIP. */
 static void test_task_switch(void)
 {
@@ -132,6 +146,7 @@ void test_legacy(void)
 {
 	tss32_init();
 	test_protected();
+	test_rf();
 	test_task_switch();
 	test_v86();
 	test_real();

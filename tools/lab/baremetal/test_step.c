@@ -2,7 +2,8 @@
 /*
  * Steps from branch to branch (SDM, "Single-Stepping on Branches"): with DEBUGCTL.BTF the trap
  * flag traps behind taken branches only, and each debug exception clears BTF. Where DEBUGCTL
- * says so, the same branches go to the debug store.
+ * says so, the same branches go to the debug store. And what interrupts and faults do to
+ * breakpoints: the flag RF.
  */
 #include "pt.h"
 #include "step.h"
@@ -22,6 +23,7 @@
 #define DR7_WRITES(n)		BIT(16 + 4 * (n))
 
 #define EFLAGS_TF		BIT(8)
+#define EFLAGS_RF		BIT(16)
 
 #define IRQ_VECTOR		0x58
 #define TIMER_TICKS		100000
@@ -39,7 +41,8 @@ struct record {
 };
 
 snippet_fn step_kinds, step_iret, step_user, step_user32, step_syscall, step_sysenter, step_fault,
-	step_hlt, step_late, step_break, step_data, step_smi;
+	step_hlt, step_late, step_break, step_data, step_smi, step_irq, step_irq_rf, step_nmi,
+	step_ud;
 extern const u8 step_handler[], step_handler_iret[], step_kinds_before[], step_kinds_ready[],
 	step_0[], step_1[], step_2[], step_3[], step_4[], step_5[], step_6[], step_7[],
 	step_8[], step_9[], step_10[], step_11[], step_12[], step_13[], step_14[], step_15[],
@@ -49,10 +52,13 @@ extern const u8 step_handler[], step_handler_iret[], step_kinds_before[], step_k
 	step_user32_far[], step_syscall_entry[], step_syscall_next[], step_syscall_back[],
 	step_sysenter_entry[], step_sysenter_back[], step_fault_handler[], step_hlt_insn[],
 	step_hlt_after[], step_hlt_target[], step_late_target[], step_break_insn[],
-	step_break_int1[], step_data_after[], step_data_target[], step_smi_target[];
+	step_break_int1[], step_data_after[], step_data_target[], step_smi_target[],
+	step_irq_insn[], step_irq_rf_insn[], step_irq_handler[], step_nmi_handler[],
+	step_ud_insn[], step_ud_handler[];
 extern const struct log step_log[STEP_LOG];
 extern volatile u32 step_count;
 extern volatile u64 step_again;
+extern volatile struct { u64 ip, eflags; } step_frame;
 extern u8 step_bytes[];
 
 /* What follows what in step_kinds, in order; @from: where the taken branch is, or NULL. */
@@ -308,6 +314,58 @@ static void test_breakpoints(void)
 	write_dr(0, 0, 0);
 }
 
+/* Runs @fn, where an interrupt comes to @insn and a breakpoint is, too. */
+static void run_irq(snippet_fn *fn, const u8 *insn)
+{
+	write_dr((u64)insn, 0, DR7_ENABLE(0));
+	gate_set(IRQ_VECTOR, step_irq_handler, 0);
+	lapic_self_ipi(IRQ_VECTOR);
+	run(fn, 0, 0);
+	gate_default(IRQ_VECTOR);
+	write_dr(0, 0, 0);
+}
+
+/* An event has pushed @ip, or any if that is NULL, and this RF. */
+static bool is_frame(const u8 *ip, u64 rf)
+{
+	bool right = (!ip || step_frame.ip == (u64)ip) && (step_frame.eflags & EFLAGS_RF) == rf;
+
+	if (!right)
+		diag("the event has pushed IP 0x%lx, EFLAGS 0x%lx", step_frame.ip,
+		     step_frame.eflags);
+	return right;
+}
+
+/*
+ * An interrupt that comes between two instructions pushes RF as it is, and IRET brings it back;
+ * a fault pushes 1 (SDM, "Instruction-Breakpoint Exception Condition").
+ */
+static void test_rf(void)
+{
+	run_irq(step_irq, step_irq_insn);
+	ok(is_frame(step_irq_insn, 0),
+	   "step: an interrupt comes before the breakpoint, and pushes RF as 0");
+	if (!ok(step_count == 1 && is_exception(0, step_irq_insn, 0, DR6_B(0)),
+		"step: the breakpoint is met after the interrupt"))
+		show();
+
+	run_irq(step_irq_rf, step_irq_rf_insn);
+	ok(is_frame(step_irq_rf_insn, EFLAGS_RF),
+	   "step: an interrupt pushes RF as 1 where IRET has set it");
+	is(step_count, 0, "step: with RF, the breakpoint is not met after the interrupt either");
+
+	step_frame.eflags = EFLAGS_RF;
+	gate_set(VECTOR_NMI, step_nmi_handler, 0);
+	run(step_nmi, 0, 0);
+	gate_default(VECTOR_NMI);
+	ok(is_frame(NULL, 0), "step: an NMI pushes RF as 0");
+
+	gate_set(VECTOR_UD, step_ud_handler, 0);
+	run(step_ud, 0, 0);
+	gate_default(VECTOR_UD);
+	ok(is_frame(step_ud_insn, EFLAGS_RF), "step: a fault pushes RF as 1");
+}
+
 static void test_smi(void)
 {
 	run(step_smi, DEBUGCTL_BTF, DEBUGCTL_BTF);
@@ -333,6 +391,7 @@ void test_step(void)
 	test_system_calls();
 	test_events();
 	test_breakpoints();
+	test_rf();
 	if (cmdline_num("smi", 0))
 		test_smi();
 }

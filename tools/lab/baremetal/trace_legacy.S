@@ -9,6 +9,7 @@
 #define CR0_PE			0x1
 #define MSR_EFER_NR		0xc0000080
 #define EFER_LME_BIT		8
+#define LAPIC_EOI_REG		0xfee000b0
 #define EFLAGS_VM_IOPL3		0x00023002
 #define TSS_BUSY_BYTE		5
 #define TSS_AVAILABLE_64	0x89
@@ -74,6 +75,26 @@ MARK legacy_pm_2
 	TRACE_OFF legacy_pm
 	ENTER_LONG_MODE
 	SNIPPET_END
+
+/* An interrupt that is pending comes when STI's shadow is over; its EFLAGS are written down. */
+SNIPPET legacy_irq
+	LEAVE_LONG_MODE
+	sti
+	nop
+MARK legacy_irq_insn
+	nop
+	cli
+	ENTER_LONG_MODE
+	SNIPPET_END
+	.code32
+MARK legacy_irq_handler
+	mov (%esp), %eax
+	mov %eax, legacy_irq_ip
+	mov 8(%esp), %eax
+	mov %eax, legacy_irq_eflags
+	movl $0, LAPIC_EOI_REG
+	iretl
+	.code64
 
 /* A jump to another task. */
 SNIPPET legacy_task
@@ -184,7 +205,10 @@ real_idt_pointer:
 
 	.bss
 	.balign 16
-	.globl legacy_idt, real_idt, legacy_stack_end
+	.globl legacy_idt, real_idt, legacy_stack_end, legacy_irq_ip, legacy_irq_eflags
+legacy_irq_ip: .skip 4
+legacy_irq_eflags: .skip 4
+	.balign 16
 legacy_idt: .skip 0x800
 real_idt: .skip 0x400
 saved_idt: .skip 16

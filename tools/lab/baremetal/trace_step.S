@@ -9,6 +9,11 @@
 
 #define EFLAGS_RESERVED		0x2
 #define EFLAGS_TF		0x100
+#define EFLAGS_IF		0x200
+#define EFLAGS_RF		0x10000
+#define LAPIC_EOI_REG		0xfee000b0
+#define LAPIC_ICR_REG		0xfee00300
+#define ICR_SELF_NMI		0x00044400
 #define DR6_CLEAR		0xffff0ff0
 #define DR7_CLEAR		0x400
 #define MSR_DEBUGCTL_NR		0x1d9
@@ -50,6 +55,16 @@ MARK \name\()_ready
 	push $(EFLAGS_RESERVED | \flags)
 	push $\cs
 	push $\ip
+	.endm
+
+	/* Writes down IP and EFLAGS that an event has pushed. */
+	.macro WRITE_FRAME
+	push %rax
+	mov 8(%rsp), %rax
+	mov %rax, step_frame
+	mov 24(%rsp), %rax
+	mov %rax, step_frame + 8
+	pop %rax
 	.endm
 
 	.text
@@ -314,6 +329,57 @@ MARK step_break_insn
 MARK step_break_int1
 	SNIPPET_END
 
+/* An interrupt that is pending comes where the breakpoint is: there STI's shadow ends. */
+SNIPPET step_irq
+	sti
+	nop
+MARK step_irq_insn
+	nop
+	cli
+	SNIPPET_END
+
+/* The same where IRET lets the instruction be executed without the breakpoint, by RF. */
+SNIPPET step_irq_rf
+	mov %rsp, %rax
+	FRAME SEL_DATA, %rax, (EFLAGS_IF | EFLAGS_RF), SEL_CODE64, step_irq_rf_insn
+	iretq
+	ud2
+MARK step_irq_rf_insn
+	nop
+	cli
+	SNIPPET_END
+
+/* An NMI; where it comes is not known. */
+SNIPPET step_nmi
+	mov $LAPIC_ICR_REG, %ebx
+	movl $ICR_SELF_NMI, (%rbx)
+	nop
+	cpuid
+	nop
+	SNIPPET_END
+
+/* A fault, whose handler leaves the instruction out. */
+SNIPPET step_ud
+MARK step_ud_insn
+	ud2
+	SNIPPET_END
+MARK step_ud_handler
+	WRITE_FRAME
+	addq $2, (%rsp)
+	iretq
+
+MARK step_irq_handler
+	WRITE_FRAME
+	push %rax
+	mov $LAPIC_EOI_REG, %eax
+	movl $0, (%rax)
+	pop %rax
+	iretq
+
+MARK step_nmi_handler
+	WRITE_FRAME
+	iretq
+
 /* A store to where a data breakpoint is, under TF, then a jump. */
 SNIPPET step_data
 	STEP_ON step_data
@@ -347,9 +413,10 @@ step_pointer:
 	.word SEL_CODE64
 	.bss
 	.balign 16
-	.globl step_log, step_count, step_again, step_bytes
+	.globl step_log, step_count, step_again, step_bytes, step_frame
 step_log:	.skip 24 * STEP_LOG
 step_again:	.skip 8
+step_frame:	.skip 16
 step_bytes:	.skip 16
 step_count:	.skip 4
 	.balign 16
