@@ -61,9 +61,12 @@ static struct kind kind_of(const struct tl_thread *thread, u64 address)
 		return (struct kind){ "interrupt", "interrupt" };
 	if (flags & RETURN && flags & (SYSTEM | INTERRUPT) && !tl_rec.user)
 		return (struct kind){ "untraced", "user code" };
-	if (flags & ASYNC && !tl_rec.kernel && !tl_is_kernel(thread->end_ip) &&
-	    (!arranged || tl_untraced_goes_on(thread, address)))
-		return (struct kind){ "interrupt", "interrupt or exception" };
+	if (flags & ASYNC && !tl_rec.kernel && !tl_is_kernel(thread->end_ip)) {
+		if (!arranged || tl_untraced_goes_on(thread, address))
+			return (struct kind){ "interrupt", "interrupt or exception" };
+		/* An interrupt alone would have returned to where the trace ended. */
+		return by_arrangement(thread);
+	}
 	if (flags & ASYNC && thread->switched)
 		return (struct kind){ "untraced", "switched out" };
 	return by_arrangement(thread);

@@ -40,6 +40,7 @@ BY_FILE = {
     "timeline-untraced.c": [
         ('{ "syscall", "syscall" }', '{ "untraced", "syscall" }', "system_calls"),
         ('return (struct kind){ "untraced", "paused" };', "", "paused"),
+        ("\t\treturn by_arrangement(thread);\n", "", "paused"),
         ('return (struct kind){ "untraced", "filtered" };', "", "filtered"),
     ],
     "dlfilter-timeline.c": [

@@ -4,7 +4,8 @@
  *
  * "known N" calls middle() N times, and in two threads by_thread() N times each. What else it
  * does is what is hard to nest: recursion, longjmp(), a tail call, system calls, a signal.
- * "known N pauses" does no more than to call begin() and end() in turns, N times.
+ * "known N pauses" calls begin(), leaf() and end() N times in turn, and sleeps after each
+ * NAP_EVERY times.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -27,6 +28,9 @@
 #define THROWN_FROM	4
 #define THROWS		3
 #define SYSCALLS	7
+#define NAP_EVERY	4
+/* So long that the task is switched out, however slow the machine is */
+#define NAP_US		50000
 
 static volatile long sink;
 static jmp_buf place;
@@ -113,6 +117,8 @@ FUNCTION void pauses(long n)
 		leaf(i);
 		end();
 		leaf(i);
+		if (i % NAP_EVERY == NAP_EVERY - 1)
+			usleep(NAP_US);
 	}
 }
 
