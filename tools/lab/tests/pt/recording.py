@@ -63,6 +63,8 @@ class Recording:
     errors: tuple = ()
     # it must have lost data, and say so
     loses: bool = False
+    # or it may, by a stop at the end of a chunk of an area of so many bytes, which is never full
+    stops_in: int = 0
     # a shell script in place of "perf record ARGS -- COMMAND"
     script: str = ""
     # the area is read for each snapshot: what comes between is written over, as it should be
@@ -147,6 +149,8 @@ class Decoded:
     # times that a trace went on after a loss, and those in which no decoder could
     resumed: int
     blind: int
+    # where the trace stopped, of each area
+    stops: list
 
 
 # Guests have a processor with all manners, see pt/rude.
@@ -236,7 +240,8 @@ def decode(number, directory):
     data = decodable(data, directory, summary)
     text = script(data, directory, "be", "-Fip,addr")
     return Decoded(text.count("=>"), errors_in(text), summary.lost(), summary.trace_bytes, summary.gaps,
-                   summary.resumed, summary.resumed_blind)
+                   summary.resumed, summary.resumed_blind,
+                   [position for _, position in summary.cuts])
 
 
 def judge(tap, number, rec, directory):
@@ -246,9 +251,10 @@ def judge(tap, number, rec, directory):
     except Failure as failure:
         tap.result(False, rec.name, str(failure))
         return None
-    wrong = [e for e in found.errors if not any(text in e for text in rec.errors)]
+    right = rec.errors + ((LOST_DATA,) if found.stops and rec.stops_in else ())
+    wrong = [e for e in found.errors if not any(text in e for text in right)]
     problems = []
-    if rec.loses and (found.blind or not found.resumed):
+    if found.blind or (rec.loses and not found.resumed):
         problems.append(f"{found.blind} of {found.resumed} times it went on without PSB")
     if found.overrun and not rec.snapshots:
         problems.append(f"what was not read was written over {found.overrun} times")
@@ -256,7 +262,12 @@ def judge(tap, number, rec, directory):
         problems.append(f"{len(wrong)} decoder errors, the first: {wrong[0]}")
     if found.branches < rec.branches:
         problems.append(f"{found.branches} branches decoded, at least {rec.branches} wanted")
-    if rec.loses != bool(found.lost):
+    if rec.stops_in:
+        # One stop at a place: the trace goes on behind it.
+        if found.lost != len(found.stops) or any(at >= rec.stops_in for at in found.stops):
+            problems.append(f"{found.lost} records of lost data, of which the trace stopped at "
+                            f"{found.stops}, of {rec.stops_in} bytes")
+    elif rec.loses != bool(found.lost):
         problems.append(f"{found.lost} records of lost data, "
                         f"{'some' if rec.loses else 'none'} wanted")
     log = directory / f"{number}.log"

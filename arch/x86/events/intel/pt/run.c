@@ -381,6 +381,9 @@ static void pt_finish_status(struct pt *pt, struct pt_buffer *buf, bool moved,
  * padding, and let the next transaction begin with the next region and with a PSB,
  * because the area may be full until then. x86 stores the padding before aux_head.
  *
+ * If what is traced until TraceEn is clear fills the region, the hardware stops as
+ * where the area is full, and the record tells the same: TRUNCATED.
+ *
  * Return: @written and the padding
  */
 static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
