@@ -11,7 +11,8 @@ from points import bail_out
 
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
 # With which a kselftest is skipped where an event is refused
-NO_RIGHTS = "needs CAP_PERFMON, and a kernel that is not locked down"
+NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
+             "needs CAP_PERFMON, or a lower perf_event_paranoid")
 MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
 # The directory with the source of the module that has the PMUs without hardware
 MODULE = "perf_aux_synth"

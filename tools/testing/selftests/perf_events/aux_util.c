@@ -138,23 +138,38 @@ static int try_open(void)
 	return 0;
 }
 
-const char *aux_missing(void)
+/* Why no event of the PMU can be opened. Return: the reason's length, 0 if there is none */
+static int find_reason(char *reason, size_t size)
 {
-	static char reason[160];
 	int ret;
 
-	if (aux_pmu_type() < 0) {
-		snprintf(reason, sizeof(reason), "no PMU %s; %s", aux_pmu_name(),
-			 is_synth() ? "it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
-				      "AUX_PMU names another");
-		return reason;
+	if (aux_pmu_type() < 0)
+		return snprintf(reason, size, "no PMU %s; %s", aux_pmu_name(), is_synth() ?
+				"it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
+				"AUX_PMU names another");
+	ret = try_open();
+	if (ret == -EACCES || ret == -EPERM)
+		return snprintf(reason, size, "%s needs CAP_PERFMON, %s", aux_pmu_name(),
+				is_synth() ? "and a kernel that is not locked down" :
+					     "or a lower perf_event_paranoid");
+	if (ret && !is_known())
+		return snprintf(reason, size,
+				"%s has no event with config=0, the only one tried: %s",
+				aux_pmu_name(), strerror(-ret));
+	return 0;
+}
+
+const char *aux_missing(void)
+{
+	/* Of each thread, for the PMU of which it was asked last: AUX_PMU may change. */
+	static __thread char asked[32], reason[160];
+
+	if (strcmp(asked, aux_pmu_name())) {
+		snprintf(asked, sizeof(asked), "%s", aux_pmu_name());
+		if (!find_reason(reason, sizeof(reason)))
+			reason[0] = '\0';
 	}
-	ret = is_known() ? 0 : try_open();
-	if (!ret)
-		return NULL;
-	snprintf(reason, sizeof(reason), "%s has no event with config=0, the only one tried: %s",
-		 aux_pmu_name(), strerror(-ret));
-	return reason;
+	return reason[0] ? reason : NULL;
 }
 
 bool aux_skips(void)
