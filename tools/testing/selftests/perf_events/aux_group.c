@@ -250,6 +250,8 @@ TEST(leader_whose_cpu_was_off_is_refused)
 
 	if (aux_missing_hotplug())
 		SKIP(return, "%s", aux_missing_hotplug());
+	/* Before the event is opened: its process would keep that open. */
+	ASSERT_EQ(aux_restore_cpu_1_at_end(), 0);
 	aux_attr(&attr);
 	leader = aux_open(&attr, -1, 1);
 	ASSERT_GE(leader, 0);
