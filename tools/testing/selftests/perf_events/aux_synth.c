@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,11 @@
 #define LAPS		20
 #define NOBODY		65534
 #define TICKS		8
+
+/* Pages */
+#define AREA_OF_CHUNKS	64
+#define TRIES		4
+#define PAGE_FRAME	((1ULL << 55) - 1)
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define IRQ_WORK_ID	"/sys/kernel/tracing/events/irq_vectors/irq_work_entry/id"
@@ -943,6 +949,108 @@ TEST_F(aux_synth, not_for_everybody)
 }
 
 /* Root may not trace with it either where the kernel keeps its secrets from root. */
+/*
+ * Whether an area is chunks of the page allocator, each of so many pages: they are adjacent, and
+ * the first one is at a multiple of their number. -1: the kernel does not tell where they are.
+ */
+static int is_in_chunks(const struct aux_event *event, unsigned int pages)
+{
+	int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	const char *area = event->area;
+	const size_t size = aux_page_size();
+	__u64 entry, frame, first = 0;
+	int right = 1;
+
+	for (unsigned int i = 0; i < AREA_OF_CHUNKS && right > 0; i++) {
+		/* Reading maps the page, which is new and has zeros. */
+		if (area[i * size]) {
+			right = 0;
+			break;
+		}
+		frame = pread(file, &entry, sizeof(entry), ((uintptr_t)area / size + i) *
+			      sizeof(entry)) == sizeof(entry) ? entry & PAGE_FRAME : 0;
+		if (i % pages == 0)
+			first = frame;
+		right = frame ? first % pages == 0 && frame == first + i % pages : -1;
+	}
+	close(file);
+	return right;
+}
+
+FIXTURE(aux_synth_area)
+{
+	struct aux_event event;
+};
+
+FIXTURE_VARIANT(aux_synth_area)
+{
+	const char *pmu;
+	int prot;
+	/* Of TRIES areas, as many must be in chunks at least, and at most. */
+	unsigned int least, most;
+};
+
+/* If single pages make a chunk, that is by chance. */
+FIXTURE_VARIANT_ADD(aux_synth_area, pages_full) {
+	.pmu = "aux_synth", .prot = PROT_READ | PROT_WRITE, .most = TRIES - 1,
+};
+
+FIXTURE_VARIANT_ADD(aux_synth_area, pages_newest) {
+	.pmu = "aux_synth", .prot = PROT_READ, .most = TRIES - 1,
+};
+
+/* If memory is short, chunks are smaller, but for the one in which such hardware wraps. */
+FIXTURE_VARIANT_ADD(aux_synth_area, large_full) {
+	.pmu = "aux_synth_large", .prot = PROT_READ | PROT_WRITE, .least = 1, .most = TRIES,
+};
+
+FIXTURE_VARIANT_ADD(aux_synth_area, large_newest) {
+	.pmu = "aux_synth_large", .prot = PROT_READ, .least = 1, .most = TRIES,
+};
+
+FIXTURE_VARIANT_ADD(aux_synth_area, no_sg_full) {
+	.pmu = "aux_synth_no_sg", .prot = PROT_READ | PROT_WRITE, .least = 1, .most = TRIES,
+};
+
+FIXTURE_VARIANT_ADD(aux_synth_area, no_sg_newest) {
+	.pmu = "aux_synth_no_sg", .prot = PROT_READ, .least = TRIES, .most = TRIES,
+};
+
+FIXTURE_SETUP(aux_synth_area)
+{
+	self->event.fd = -1;
+	setenv("AUX_PMU", variant->pmu, 1);
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+}
+
+FIXTURE_TEARDOWN(aux_synth_area)
+{
+	aux_close(&self->event);
+}
+
+/* In full-trace mode an area is two chunks, of which one is read while the other is written. */
+TEST_F(aux_synth_area, is_in_chunks)
+{
+	unsigned int pages = AREA_OF_CHUNKS / (variant->prot & PROT_WRITE ? 2 : 1), found = 0;
+	struct perf_event_attr attr;
+	int right;
+
+	for (unsigned int i = 0; i < TRIES; i++) {
+		aux_attr(&attr);
+		ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
+		ASSERT_EQ(aux_map_area(&self->event, AREA_OF_CHUNKS * aux_page_size(),
+				       variant->prot), 0);
+		right = is_in_chunks(&self->event, pages);
+		if (right < 0)
+			SKIP(return, "where pages are takes CAP_SYS_ADMIN and /proc/PID/pagemap");
+		found += right;
+		aux_close(&self->event);
+	}
+	EXPECT_GE(found, variant->least);
+	EXPECT_LE(found, variant->most);
+}
+
 TEST(not_while_locked_down)
 {
 	FILE *file = fopen("/sys/kernel/security/lockdown", "r");

@@ -84,7 +84,7 @@ int aux_type_of(const char *pmu)
 
 /* Without AUX_PMU, the first of these that this machine has; the last one needs no hardware. */
 static const char * const usual_pmus[] = {
-	"intel_pt", "arm_spe_0", "cs_etm", "cpum_sf", "aux_synth",
+	"intel_pt", "intel_bts", "arm_spe_0", "cs_etm", "cpum_sf", "aux_synth",
 };
 
 const char *aux_pmu_name(void)
