@@ -647,6 +647,30 @@ TEST_F_TIMEOUT(aux_synth, errors, 60)
 	}
 }
 
+/* A driver that tells that the trace is cut off ends the event, though there is room. */
+TEST_F_TIMEOUT(aux_synth, truncated_ends_the_event, 60)
+{
+	__u64 config = self->config | SYNTH_ERROR(SYNTH_TRUNCATED);
+	double end = aux_seconds() + PATIENCE;
+	__u64 head, time;
+
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	/* The transaction ends where the reader is woken, or where the task is switched out. */
+	do {
+		time = aux_time_enabled(&self->event);
+		work_for(0.02);
+	} while (aux_time_enabled(&self->event) != time && aux_seconds() < end);
+	EXPECT_EQ(aux_time_enabled(&self->event), time);
+	head = aux_head(&self->event);
+	EXPECT_GT(head, 0);
+	EXPECT_LE(head, self->size / 2);
+
+	aux_set_tail(&self->event, head);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	EXPECT_TRUE(wait_for(&self->event, head + 1));
+}
+
 /* A driver that does not start: no trace, no record, and the next start is as usual. */
 TEST_F_TIMEOUT(aux_synth, no_start, 60)
 {
