@@ -30,6 +30,8 @@ PERF = os.environ.get("LAB_PERF") or str(BUILD / "perf/perf")
 # read: on a loaded host it goes on for minutes after the program's end. A file in memory is moved.
 PLACE = "/run/" if bases.current().name == "6.1" else ""
 
+PAGE = 4096
+
 # perf's decoder numbers its errors; this one says that the kernel told of a loss.
 LOST_DATA = "code 8: Lost trace data"
 OVERFLOW = "code 7: Overflow packet"
@@ -63,7 +65,7 @@ class Recording:
     errors: tuple = ()
     # it must have lost data, and say so
     loses: bool = False
-    # or it may, by a stop at the end of a chunk of an area of so many bytes, which is never full
+    # Size of the area, in bytes. The trace may stop at the ends of chunks, but never fills the area.
     stops_in: int = 0
     # a shell script in place of "perf record ARGS -- COMMAND"
     script: str = ""
@@ -263,10 +265,11 @@ def judge(tap, number, rec, directory):
     if found.branches < rec.branches:
         problems.append(f"{found.branches} branches decoded, at least {rec.branches} wanted")
     if rec.stops_in:
-        # One stop at a place: the trace goes on behind it.
-        if found.lost != len(found.stops) or any(at >= rec.stops_in for at in found.stops):
-            problems.append(f"{found.lost} records of lost data, of which the trace stopped at "
-                            f"{found.stops}, of {rec.stops_in} bytes")
+        # After a stop the trace goes on behind it, so there is one at each place.
+        if found.lost != len(found.stops) or any(at >= rec.stops_in or at % PAGE
+                                                 for at in found.stops):
+            problems.append(f"{found.lost} losses, but stops at {found.stops} in an area of "
+                            f"{rec.stops_in} bytes")
     elif rec.loses != bool(found.lost):
         problems.append(f"{found.lost} records of lost data, "
                         f"{'some' if rec.loses else 'none'} wanted")
