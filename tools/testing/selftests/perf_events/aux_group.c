@@ -250,7 +250,7 @@ TEST(leader_whose_cpu_was_off_is_refused)
 
 	if (aux_missing_hotplug())
 		SKIP(return, "%s", aux_missing_hotplug());
-	/* Before the event is opened: its process would keep that open. */
+	/* The process that this forks must not inherit the event's file descriptor. */
 	ASSERT_EQ(aux_restore_cpu_1_at_end(), 0);
 	aux_attr(&attr);
 	leader = aux_open(&attr, -1, 1);

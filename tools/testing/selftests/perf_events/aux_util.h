@@ -152,6 +152,9 @@ size_t aux_allowance(void);
 long aux_minor_faults(void);
 double aux_seconds(void);
 
+/* Whether root may not see the kernel's secrets; false if securityfs is not mounted. */
+bool aux_is_locked_down(void);
+
 /* The driver skips the end of an area, and wakes the reader for that, too. */
 bool aux_skips(void);
 
