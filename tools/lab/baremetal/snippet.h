@@ -10,6 +10,11 @@
 #define MSR_RTIT_CTL_NR		0x570
 #define MSR_RTIT_OUTPUT_MASK_NR	0x561
 
+/* Registers of the local APIC, and an NMI to this processor */
+#define LAPIC_EOI_REG		0xfee000b0
+#define LAPIC_ICR_REG		0xfee00300
+#define ICR_SELF_NMI		0x00044400
+
 	.macro SNIPPET name
 	.text
 	.code64

@@ -2,8 +2,6 @@
 /* Traced sequences that halt, and that change the interrupt flag. */
 #include "snippet.h"
 
-#define LAPIC_EOI_REG	0xfee000b0
-
 /* The timer that C armed wakes the processor. */
 SNIPPET power_hlt
 	TRACE_ON power_hlt

@@ -3,10 +3,7 @@
 #include "snippet.h"
 
 #define EFLAGS_TF	0x100
-#define LAPIC_EOI_REG	0xfee000b0
-#define LAPIC_ICR_REG	0xfee00300
 #define ICR_SELF_FIXED	0x00044000
-#define ICR_SELF_NMI	0x00044400
 /* The last bytes of the mapping of ALIAS_4G. */
 #define EDGE_OF_MAP	0x13ffffff0
 

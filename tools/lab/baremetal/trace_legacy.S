@@ -9,7 +9,6 @@
 #define CR0_PE			0x1
 #define MSR_EFER_NR		0xc0000080
 #define EFER_LME_BIT		8
-#define LAPIC_EOI_REG		0xfee000b0
 #define EFLAGS_VM_IOPL3		0x00023002
 #define TSS_BUSY_BYTE		5
 #define TSS_AVAILABLE_64	0x89

@@ -11,9 +11,6 @@
 #define EFLAGS_TF		0x100
 #define EFLAGS_IF		0x200
 #define EFLAGS_RF		0x10000
-#define LAPIC_EOI_REG		0xfee000b0
-#define LAPIC_ICR_REG		0xfee00300
-#define ICR_SELF_NMI		0x00044400
 #define DR6_CLEAR		0xffff0ff0
 #define DR7_CLEAR		0x400
 #define MSR_DEBUGCTL_NR		0x1d9
