@@ -80,15 +80,19 @@ def notes(lines, name):
     return [line.lstrip("# ") for line in lines[begin + 1:end]]
 
 
+def read(name, directory):
+    """What a program of script() said: its lines, and its report."""
+    output = directory / f"{name}.tap"
+    lines = (output.read_text(errors="replace") if output.exists() else "").splitlines()
+    return lines, reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
+
+
 def relay(points, name, directory, prefix, reasons=None):
     """
     The results of one program; the lines between them explain the next. A skip for another reason
     than these, which are patterns, is a failure: what a test needs is not there any more.
     """
-    output = directory / f"{name}.tap"
-    text = output.read_text(errors="replace") if output.exists() else ""
-    lines = text.splitlines()
-    report = reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
+    lines, report = read(name, directory)
     for test in report.tests:
         # The lab runs them as root, on kernels that nobody has locked.
         if test.skip and not test.skip.endswith(NO_RIGHTS) and (
