@@ -11,14 +11,16 @@ exec >/root/result 2>/root/result.err
 say() { echo "$@"; }
 
 say release "$(uname -r)"
-say root "$(findmnt -no SOURCE,FSTYPE /)"
+say root "$(lsblk -no TRAN,FSTYPE "$(findmnt -no SOURCE /)" | tr -s ' ')"
+say card "$(basename "$(readlink /sys/class/net/e*/device/driver)")"
 say modules "$(cut -d' ' -f1 /proc/modules | sort | tr '\n' ' ')"
 say failed "$(systemctl --failed --no-legend | wc -l)"
 modprobe btrfs && modprobe e1000e && modprobe igc && say modprobe "$?"
 # A key that is found fast: it is the cipher that the kernel must have.
 echo secret >/root/key
-cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 /dev/sda /root/key &&
-	cryptsetup open --key-file /root/key /dev/sda sealed &&
+second=$(echo /dev/disk/by-id/ata-*second)
+cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$second" /root/key &&
+	cryptsetup open --key-file /root/key "$second" sealed &&
 	mkfs.btrfs -q -f /dev/mapper/sealed >/dev/null && mount /dev/mapper/sealed /mnt &&
 	say btrfs "$(findmnt -no SOURCE,FSTYPE /mnt)"
 nft -f /etc/nftables.conf && say firewall "$(nft list ruleset | grep -c 'table inet filter')"
