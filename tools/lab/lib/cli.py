@@ -322,6 +322,8 @@ def verb_test(options):
 
 def verb_check(options):
     smoke = options.tier == tier.SMOKE
+    # Before all that takes long
+    otherbases.latest()
     build.all_parts(debugs=(False,) if smoke else (False, True))
     status = verb_test(options)
     # Who names a base means that one.

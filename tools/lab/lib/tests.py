@@ -156,6 +156,8 @@ def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
                LIBIPT=str(sources.libipt()))
     if debug:
         env["LAB_DEBUG"] = "1"
+    # It is about a run of all bases, and no test.
+    env.pop("LAB_LATEST", None)
     return env
 
 
