@@ -31,10 +31,15 @@ def reviewed_file():
     return bases.current().directory / "reviewed"
 
 
+def not_as_compared(dropped):
+    """Those of the definitions that the list has otherwise, or not."""
+    _, known = definitions.read_reviewed(reviewed_file())
+    return [one for one in dropped if known.get(one.key) != one.hash]
+
+
 def unreviewed(found, base):
     """Of what the steps drop from this source, what is not as it was compared."""
-    _, known = definitions.read_reviewed(reviewed_file())
-    return [one for one in definitions.of_steps(found, base) if known.get(one.key) != one.hash]
+    return not_as_compared(definitions.of_steps(found, base))
 
 
 def remark(found):
@@ -90,7 +95,7 @@ def acknowledge(found, version, patterns):
     With none left, the list is one of this release.
     """
     release, known = definitions.read_reviewed(reviewed_file())
-    changed = [one for one in found if known.get(one.key) != one.hash]
+    changed = not_as_compared(found)
     for pattern in patterns:
         if not any(is_meant(one, [pattern]) for one in changed):
             raise LabError(f"nothing that has changed is called '{pattern}'",
@@ -149,8 +154,25 @@ def find(release, get):
         return get(release, step)
 
 
+def count_of(left, fresh):
+    return f"\nNot as compared: {len(left)} of {len(fresh)}."
+
+
+def say_left(release, left, fresh):
+    """How many are to be compared, and how they are acknowledged then."""
+    stable = paths.shown(bases.current().directory / "stable")
+    again = for_base(f"'lab rebase {release}".rstrip())
+    print(f"{count_of(left, fresh)} Compare each with what ours does in its place. What mends "
+          f"something\nis also a line of {stable}. Then: {again} --acknowledge PATH:NAME'", flush=True)
+
+
 def run(release, patterns, get=fetch):
     """All of 'lab rebase'; the exit status."""
+    # Of a directory nothing is taken, and nothing is written down.
+    looked_at = bool(release) and Path(release).is_dir()
+    if looked_at and patterns:
+        raise LabError(f"{release} is only looked at, so nothing is acknowledged",
+                       "name a release to take: 'lab rebase RELEASE --acknowledge PATH:NAME'")
     found = steps_mod.read()
     if not sources.kernel().exists():
         raise LabError(f"there is no source of {bases.current().name} to compare with",
@@ -167,16 +189,15 @@ def run(release, patterns, get=fetch):
         # What the release has changed is what whoever makes the steps fit wants to see.
         show(unreviewed(found, tree), old)
         raise misfit
-    left = acknowledge(fresh, version, patterns)
+    left = not_as_compared(fresh) if looked_at else acknowledge(fresh, version, patterns)
     show(left, old)
+    if left and looked_at:
+        print(count_of(left, fresh), flush=True)
+    elif left:
+        say_left(release, left, fresh)
     if left:
-        stable = paths.shown(bases.current().directory / "stable")
-        again = for_base(f"'lab rebase {release}".rstrip())
-        print(f"\nNot as compared: {len(left)} of {len(fresh)}. Compare each with what ours does in its "
-              f"place. What mends something\nis also a line of {stable}. "
-              f"Then: {again} --acknowledge PATH:NAME'", flush=True)
         return 1
-    taken = tree == new_tree()
+    taken = tree == new_tree() and not looked_at
     if taken:
         take(version)
     ui.say(for_base(f"  {version} fits" + ("; 'lab build' builds it" if taken else "")))
