@@ -27,6 +27,9 @@ SYMBOLS = {"CONFIG_DEBUG_KERNEL": "y", "CONFIG_DEBUG_INFO_DWARF4": "y", "CONFIG_
 HEADERS = ("include/linux/perf_event.h", "include/linux/trace_events.h",
            "arch/x86/include/asm/perf_event.h", "arch/x86/include/asm/intel_pt.h")
 ATTRIBUTES = "include/uapi/linux/perf_event.h"
+# What a base's own structure is allowed does not go for the rest of that header.
+OUTSIDE = f"{ATTRIBUTES} outside of struct perf_event_attr"
+STRUCTURE = re.compile(r"^struct perf_event_attr \{$.*?^\};$", re.MULTILINE | re.DOTALL)
 UAPI = re.compile(r"(?:arch/\w+/)?include/uapi/")
 VERSION = re.compile(r"^#SYMVER (\w+) (0x[0-9a-f]+)$", re.MULTILINE)
 SIZE = re.compile(r"/\* size: (\d+),")
@@ -89,6 +92,20 @@ def attributes(tree, place):
     proc.run(["gcc", "-g", "-c", "-o", place / "attr.o", place / "attr.c"], paths.log_file("abi"),
              failed=f"cannot compile {ATTRIBUTES}")
     return members(proc.output(["pahole", "-C", "perf_event_attr", place / "attr.o"]))
+
+
+def differing_headers(changed, before, after):
+    """
+    Those of the interface to user space among the changed paths of two trees.
+
+    OUTSIDE is one of them if something else than struct perf_event_attr differs in its header.
+    """
+    found = [path for path in changed if UAPI.match(path)]
+    if ATTRIBUTES in found:
+        texts = [STRUCTURE.subn("", (tree / ATTRIBUTES).read_text()) for tree in (before, after)]
+        if texts[0] != texts[1] or texts[0][1] != 1:
+            found.append(OUTSIDE)
+    return found
 
 
 def foreign_attributes(own, newest):
@@ -198,7 +215,7 @@ def make():
     """The statement, of both trees as they are compiled."""
     changes, same = compare(*(plain(tree).directory for tree in TREES))
     old, new = (attributes(kernel.source(tree), paths.in_build("abi-attributes")) for tree in TREES)
-    return Statement([path for path in assemble.changed_paths() if UAPI.match(path)],
+    return Statement(differing_headers(assemble.changed_paths(), *map(kernel.source, TREES)),
                      *(versions(tree) for tree in TREES), changes, same,
                      sorted(new.keys() - old.keys()))
 
