@@ -98,4 +98,4 @@ def write(step, release, sender):
             if ENTRY in text:
                 changed["MAINTAINERS"] = with_person(text, sender), program
     series.write_steps(target(release), found, sender, mailbox, adapt)
-    step.note = f"{len(found)} patches in {paths.shown(patches_dir(release))}"
+    step.note = series.note_of(target(release), found)

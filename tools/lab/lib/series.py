@@ -249,6 +249,26 @@ def format_patches(target, cover, found, sender):
                env=identity(name, mail, date_of(every)))
 
 
+def uncommitted(target, found):
+    """Of what patches are made of, how many files differ from the newest commit, are new or gone."""
+    files = {file.resolve() for step in found for file in step.inputs()}
+    # Steps, with what they have no more; the list of all; the letter and lists of the base
+    places = {place.resolve() for step in found
+              for place in (step.directory, step.own, step.directory.parent.parent)}
+    places.add(target.cover.parent.resolve())
+    top = Path(own_git("rev-parse", "--show-toplevel"))
+    said = own_git("status", "--porcelain", "--no-renames", "--untracked-files=all", "-z")
+    changed = {(top / line.split(maxsplit=1)[1]).resolve() for line in said.split("\0") if line}
+    return sum(path in files or path.parent in places for path in changed)
+
+
+def note_of(target, found, more=""):
+    """What the line of 'lab series' says of the patches that were written."""
+    count = uncommitted(target, found)
+    return f"{len(found)} patches in {paths.shown(target.out)}{more}" \
+        + (f"; made of {count} files that are not as they were committed" if count else "")
+
+
 def write_steps(target, found, sender, then, adapt=None):
     """The steps as patches; 'then' is called with the letter, the changes, and a work directory.
 
@@ -285,4 +305,4 @@ def write(step, sender):
         distribution.write(patches_dir(), cover.splitlines()[0], found, taken[-1])
     write_steps(target, found, sender, for_distributions)
     fixes = sum(one.is_fix for one in found)
-    step.note = f"{len(found)} patches in {paths.shown(patches_dir())}, {fixes} of them fixes"
+    step.note = note_of(target, found, f", {fixes} of them fixes")
