@@ -72,16 +72,18 @@ def source_lines(mirror, codename):
     suites = tool_suites(codename)
     for suite in bases.current().suites:
         suites.setdefault(suite, ("deb", "deb-src"))
-    lines = []
-    for suite, kinds in suites.items():
-        uri = mirror.security if suite.endswith("-security") else mirror.main
-        lines += [f"{kind} [signed-by={KEYRING}] {uri} {suite} main" for kind in kinds if uri]
-    return lines
+    return [line for suite, kinds in suites.items() for line in lines_of(mirror, suite, kinds)]
+
+
+def lines_of(mirror, suite, kinds):
+    """Those of one suite; none of security's if the machine has no mirror of that."""
+    uri = mirror.security if suite.endswith("-security") else mirror.main
+    return [f"{kind} [signed-by={KEYRING}] {uri} {suite} main" for kind in kinds if uri]
 
 
 def own_lines(mirror, codename):
     """The machine's own suite: its programs run with the libraries that are installed."""
-    return [f"deb [signed-by={KEYRING}] {mirror.main} {codename} main"]
+    return lines_of(mirror, codename, ["deb"])
 
 
 def machine_acquire():
@@ -168,8 +170,10 @@ class Apt:
         blocks = [parse_block(block) for block in text.split("\n\n")]
         return [block for block in blocks if block.get("Package") == package]
 
-    def newest_source(self, package, pattern):
-        return newest_of(package, [block["Version"] for block in self._sources(package)], pattern)
+    def newest_source(self, package, pattern, suites=()):
+        """The newest version of a source package that matches; 'suites' are those that were asked."""
+        versions = [block["Version"] for block in self._sources(package)]
+        return newest_of(package, versions, pattern, suites)
 
     def source_versions(self, package, pattern):
         """All that match, the newest first."""
@@ -225,6 +229,28 @@ class Apt:
         proc.run(["apt-get", "-q", *args], self.log, cwd=directory, env=self._env(),
                  on_line=on_line, failed=f"cannot fetch {args[-1]} from the package mirror "
                                          f"({NO_MIRROR})")
+
+
+def sources_of(suite, codename, step):
+    """The source packages of one suite, as its newest index has them."""
+    private = Apt(codename, lambda mirror, _codename: lines_of(mirror, suite, ["deb-src"]),
+                  f"apt-{suite}")
+    private.prepare()
+    step.progress(f"reading the mirror's index of {suite}")
+    private.update(step.progress)
+    return private
+
+
+def newest_in(suites, package, codename, step):
+    """({suite: newest version of a source package}, [what is wrong with another suite])."""
+    found, errors = {}, []
+    for suite in suites:
+        try:
+            private = sources_of(suite, codename, step)
+            found[suite] = private.newest_source(package, ".*", [suite])
+        except LabError as error:
+            errors.append(f"{suite}: {error}")
+    return found, errors
 
 
 def update_error(lines, failure):

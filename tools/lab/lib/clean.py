@@ -120,7 +120,8 @@ def cache_only():
 
 def distclean():
     """As after a clone."""
-    indices = tuple(f"apt-qemu-{release}" for release in qemuseries.releases())
+    indices = tuple(f"apt-{suite}" for release in qemuseries.releases()
+                    for suite in qemuseries.suites(release))
     for name in built() + FETCHED + CHOSEN + indices:
         _remove(name)
     for lock in paths.build_dir().glob("lock-*"):

@@ -13,6 +13,7 @@ import qemu
 import series
 import sources
 import stamp
+import ui
 from errors import LabError
 
 MAILBOX = "qemu-perfmon.mbox"
@@ -42,16 +43,8 @@ def target(release):
                          qemu.home() / "cover")
 
 
-def source_lines(release):
-    """Lines of sources.list for the release's suites, as apt.Apt wants them."""
-    def lines(mirror, _codename):
-        found = []
-        for suite in bases.read(release, qemu.home()).suites:
-            uri = mirror.security if suite.endswith("-security") else mirror.main
-            if uri:
-                found.append(f"deb-src [signed-by={apt.KEYRING}] {uri} {suite} main")
-        return found
-    return lines
+def suites(release):
+    return bases.read(release, qemu.home()).suites
 
 
 def fetch(step, release, codename):
@@ -63,11 +56,15 @@ def fetch(step, release, codename):
         step.note = "up to date"
         return
     stamp.clear(key)
-    private = apt.Apt(codename, source_lines(release), f"apt-qemu-{release}")
-    private.prepare()
-    step.progress("reading the mirror's indices")
-    private.update(step.progress)
-    sources.fetch_qemu(private, step, release)
+    for suite in suites(release):
+        try:
+            sources.fetch_qemu(apt.sources_of(suite, codename, step), step, release)
+            break
+        except LabError as error:
+            # A mirror may have one of the suites only, or a release in it that has expired.
+            if suite == suites(release)[-1]:
+                raise
+            ui.say(f"  {suite}: {error}")
     stamp.write(key, "1")
 
 
