@@ -17,8 +17,9 @@ import stamp
 from errors import LabError
 
 # {ARCH= of the kernel: what Debian calls the tools}
-TRIPLETS = {"arm64": "aarch64-linux-gnu", "arm": "arm-linux-gnueabi", "s390": "s390x-linux-gnu"}
-DEBIAN = {"arm64": "arm64", "arm": "armel", "s390": "s390x"}
+TRIPLETS = {"arm64": "aarch64-linux-gnu", "arm": "arm-linux-gnueabi", "s390": "s390x-linux-gnu",
+            "powerpc": "powerpc64le-linux-gnu"}
+DEBIAN = {"arm64": "arm64", "arm": "armel", "s390": "s390x", "powerpc": "ppc64el"}
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 
