@@ -116,12 +116,7 @@ for check in $checks ; do
 		run noexec --check --work /run/noexec
 		umount /run/noexec
 		chmod 755 /home/kitsecretuser
-		setpriv --reuid 65534 --clear-groups "$kit/kit" --check >"$out/no-root.log" 2>&1
-		mount -t tmpfs tmpfs /sys/kernel/security 2>/dev/null || mount -t tmpfs tmpfs /sys/kernel
-		mkdir -p /sys/kernel/security
-		echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown
-		run lockdown --check
-		umount /sys/kernel/security 2>/dev/null || umount /sys/kernel ;;
+		setpriv --reuid 65534 --clear-groups "$kit/kit" --check >"$out/no-root.log" 2>&1 ;;
 	broken)
 		broken count recordings.py 's/MANY_ROUNDS = 5000/&; CALLS = 2 * ROUNDS + 1/'
 		run broken-count --only per-thread
@@ -134,6 +129,8 @@ for check in $checks ; do
 		run broken-restore --only pmi64k --quick
 		state broken-restore.after ;;
 	check)
+		# Where systemd runs, it is mounted.
+		mount -t securityfs none /sys/kernel/security 2>/dev/null
 		run "check" --check ;;
 	esac
 done
