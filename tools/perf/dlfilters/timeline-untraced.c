@@ -64,7 +64,10 @@ static struct kind kind_of(const struct tl_thread *thread, u64 address)
 	if (flags & ASYNC && !tl_rec.kernel && !tl_is_kernel(thread->end_ip)) {
 		if (!arranged || tl_untraced_goes_on(thread, address))
 			return (struct kind){ "interrupt", "interrupt or exception" };
-		/* An interrupt alone would have returned to where the trace ended. */
+		/*
+		 * After an interrupt or exception the program goes on where the trace ended,
+		 * unless the kernel calls a signal's handler.
+		 */
 		return by_arrangement(thread);
 	}
 	if (flags & ASYNC && thread->switched)
