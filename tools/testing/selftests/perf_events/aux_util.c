@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -684,7 +685,8 @@ int aux_switch_cpu_1(bool on)
 
 /*
  * Wait until no process has the pipe's other end any more, then write. The harness kills
- * the process group of a test, so this process is in a session of its own.
+ * the process group of a test, so this process is in a session of its own. When it ends,
+ * the file is unlocked.
  */
 static void restore(int end, const char *path, const char *text)
 {
@@ -698,17 +700,20 @@ static void restore(int end, const char *path, const char *text)
 
 int aux_restore_at_end(const char *path, const char *text)
 {
-	int ends[2];
-	pid_t pid;
+	int ends[2], lock = open(path, O_RDONLY | O_CLOEXEC);
+	pid_t pid = -1;
 
-	if (pipe(ends))
-		return -errno;
-	pid = fork();
-	if (!pid) {
-		close(ends[1]);
-		restore(ends[0], path, text);
+	/* What an earlier test has left to be written is not to come after this one's. */
+	if (lock >= 0 && !flock(lock, LOCK_EX) && !pipe(ends)) {
+		pid = fork();
+		if (!pid) {
+			close(ends[1]);
+			restore(ends[0], path, text);
+		}
+		close(ends[0]);
 	}
-	close(ends[0]);
+	if (lock >= 0)
+		close(lock);
 	return pid < 0 ? -errno : 0;
 }
 
