@@ -15,7 +15,9 @@ SPLATS = re.compile("|".join((
     r"KASAN: ",
     r"UBSAN: ",
     r"Oops: ",
-    r"Oops\b.*\[#\d+\]",
+    # The number of an oops, whatever an architecture calls it
+    r"\[#\d+\]",
+    r"Internal error: ",
     r"general protection fault",
     r"Unable to handle kernel",
     r"Kernel panic - not syncing",
