@@ -17,7 +17,8 @@
 #define STEP_USEC	50000
 
 static const char * const complaints[] = {
-	"BUG: ", "WARNING: ", "kernel BUG at", "KASAN: ", "KCSAN: ", "UBSAN: ", "Oops",
+	"BUG: ", "WARNING: ", "kernel BUG at", "KASAN: ", "KCSAN: ", "UBSAN: ", "Oops", "[#1]",
+	"Internal error: ",
 	"general protection fault", "Unable to handle kernel", "possible circular locking",
 	"possible recursive locking", "possible irq lock inversion", "INFO: rcu_", "INFO: task ",
 	"INFO: trying to register non-static key", "soft lockup", "hard LOCKUP",
