@@ -189,6 +189,19 @@ static const char *run_list(struct fuzz *fuzz)
 	return found;
 }
 
+/* Else each operation fails, which looks as if nothing were wrong. */
+static void check_machine(void)
+{
+	if (geteuid())
+		errx(2, "only root may do all that it tries: run it as root");
+	for (int i = 0; fuzz_pmus[i]; i++) {
+		setenv("AUX_PMU", fuzz_pmus[i], 1);
+		if (!aux_missing())
+			return;
+	}
+	errx(2, "no AUX event can be opened: 'modprobe perf_aux_synth' brings a PMU for some");
+}
+
 static int run(double seconds, uint64_t seed, unsigned long most)
 {
 	struct fuzz fuzz = { .shared = share(), .random = seed };
@@ -230,6 +243,7 @@ static int replay(const char *path, unsigned int times)
 	struct fuzz_list list = { };
 	const char *found = NULL;
 
+	check_machine();
 	if (fuzz_load(&list, path))
 		errx(2, "%s: no list of steps", path);
 	for (unsigned int i = 0; i < times && !found; i++) {
@@ -336,6 +350,7 @@ int main(int argc, char **argv)
 		return write_c(argv);
 	if (strcmp(verb, "run") || argc < 4)
 		return refuse();
+	check_machine();
 	if (chdir(argv[2]) || (mkdir("corpus", 0777) && errno != EEXIST))
 		err(2, "%s", argv[2]);
 	return run(strtod(argv[3], NULL), number_of(argv, 4, 1), number_of(argv, 5, 0));
