@@ -7,6 +7,7 @@ forward, and then a program in C that makes the same system calls.
 """
 
 import concurrent.futures
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import cache
 import kselftests
 import paths
 import splats
+import tier
 import ui
 from errors import LabError, for_base
 
@@ -36,8 +38,12 @@ BROKEN = 2
 # Statuses of 'aux_fuzz shrink', and of 'lab run' if its time is over
 SMALLEST, BAD_FILES, GO_ON, NOT_AGAIN, LATE = 0, 2, 3, 4, 124
 SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) programs kept")
-# What 'lab run' says if QEMU itself has failed or was killed, which is no harm that a kernel did
-OUTSIDE = re.compile(r"^lab: (QEMU .*)$", re.MULTILINE)
+# What 'lab run' says of harm that no kernel did: QEMU itself has failed or was killed, the host's disk
+# is full, or a busy host did not let the guest come to its begin or its end
+OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within .*|no power-off within .*)$",
+                     re.MULTILINE)
+# What the limits of a guest are multiplied by, at least: a host that is busy for hours is usual.
+PATIENCE = 5
 CONSOLE = "console"
 REPRODUCER = "reproducer.c"
 
@@ -81,7 +87,9 @@ class Target:
                    str(int(seconds + OVERHEAD)), "--console", place / CONSOLE,
                    "--append", PARAMETERS, "--",
                    "sh", "-c", f"cd {place} && ./aux_fuzz {words} 2>&1"]
+        patience = max(PATIENCE, tier.patience())
         return subprocess.run([str(word) for word in command], text=True,
+                              env={**os.environ, "LAB_PATIENCE": str(patience)},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, errors="replace", check=False)
 
