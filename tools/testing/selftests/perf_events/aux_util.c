@@ -229,11 +229,31 @@ const char *aux_missing_users(void)
 	return aux_missing();
 }
 
+static bool pause_is_refused(void)
+{
+	struct perf_event_attr attr;
+	int fd, error;
+
+	aux_attr(&attr);
+	aux_set_action(&attr, AUX_START_PAUSED);
+	fd = aux_open(&attr, 0, -1);
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && error == EOPNOTSUPP;
+}
+
+/* If a PMU that can do it refuses, the tests must fail. */
 const char *aux_missing_links(void)
 {
+	static __thread char reason[80];
+
 	if (is_bts())
 		return "intel_bts is not paused, and not in samples";
-	return aux_missing();
+	if (aux_missing() || is_known() || !pause_is_refused())
+		return aux_missing();
+	snprintf(reason, sizeof(reason), "%s cannot pause and resume", aux_pmu_name());
+	return reason;
 }
 
 /* Whether perf_aux_synth was built apart from the kernel, of which the module's taint tells */
@@ -272,11 +292,16 @@ static bool samples_are_refused(void)
 /* Kernels that do not know perf_aux_synth may export nothing that writes to a sample. */
 const char *aux_missing_samples(void)
 {
-	const char *missing = aux_missing_links();
+	static __thread char reason[80];
 
-	if (!missing && is_foreign_synth() && samples_are_refused())
+	if (is_bts())
+		return aux_missing_links();
+	if (aux_missing() || (is_known() && !is_foreign_synth()) || !samples_are_refused())
+		return aux_missing();
+	if (is_foreign_synth())
 		return "perf_aux_synth was built apart from this kernel, and is not in samples";
-	return missing;
+	snprintf(reason, sizeof(reason), "the trace of %s is not in samples", aux_pmu_name());
+	return reason;
 }
 
 const char *aux_missing_hotplug(void)
