@@ -2,8 +2,7 @@
 /*
  * Mappings of AUX areas, and events of hardware that are opened, in which one
  * allocation fails, each of them in turn: what was done before it is undone. For a
- * kernel with fault injection: faults MODULE [EVERY] loads the PMU without hardware,
- * and takes intel_pt and intel_bts, too; prints TAP. With EVERY, of the many
+ * kernel with fault injection: faults [EVERY]; prints TAP. With EVERY, of the many
  * allocations that are alike, those of the area's pages, one in so many fails.
  */
 #define _GNU_SOURCE
@@ -19,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "aux_bench.h"
 #include "aux_stress.h"
 #include "aux_util.h"
 #include "points.h"
@@ -132,8 +130,6 @@ static struct aux_event open_event(pid_t pid, int cpu)
 	struct perf_event_attr attr;
 
 	aux_attr(&attr);
-	if (!strcmp(aux_pmu_name(), "aux_bench"))
-		attr.config = aux_page_size();
 	event.fd = aux_open(&attr, pid, cpu);
 	if (event.fd < 0)
 		err(1, "perf_event_open(%s)", aux_pmu_name());
@@ -369,19 +365,16 @@ static void race_for_an_area(unsigned int faults)
 	munmap(race, sizeof(*race));
 }
 
-/* @hardware: it traces, and its areas can be in overwrite mode */
-static void all_of(const char *pmu, bool hardware)
+static void all_of(const char *pmu)
 {
 	unsigned int faults;
 
 	setenv("AUX_PMU", pmu, 1);
 	if (aux_missing())
 		errx(1, "%s", aux_missing());
-	if (hardware)
-		fail_each_open();
+	fail_each_open();
 	fail_each(&data);
-	if (hardware)
-		fail_each(&area_overwritten);
+	fail_each(&area_overwritten);
 	faults = fail_each(&area);
 	fail_each_touch();
 	race_for_an_area(faults);
@@ -442,22 +435,22 @@ int main(int argc, char **argv)
 	struct stress_state before, after;
 	const char *missing;
 
-	if (argc > 2)
-		every = strtoul(argv[2], NULL, 0);
-	if (argc < 2 || argc > 3 || !every)
-		errx(1, "usage: faults MODULE [EVERY]");
+	if (argc > 1)
+		every = strtoul(argv[1], NULL, 0);
+	if (argc > 2 || !every)
+		errx(1, "usage: faults [EVERY]");
 	/* What was said is kept when the program dies. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	missing = stress_let_fail();
 	if (missing)
 		errx(1, "%s cannot be set: is this kernel built with fault injection?", missing);
-	aux_bench_load(argv[1]);
 	open_faults();
 	warm_up();
 	look(&before);
-	all_of("intel_pt", true);
-	all_of("intel_bts", true);
-	all_of("aux_bench", false);
+	all_of("intel_pt");
+	all_of("intel_bts");
+	all_of("aux_synth");
+	all_of("aux_synth_no_sg");
 	look(&after);
 	compare(&before, &after);
 	return end_points();
