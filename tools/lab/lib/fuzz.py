@@ -19,6 +19,7 @@ import cache
 import kselftests
 import paths
 import splats
+import tests
 import tier
 import ui
 from errors import LabError, for_base
@@ -42,8 +43,6 @@ SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) prog
 # is full, or a busy host did not let the guest come to its begin or its end
 OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within .*|no power-off within .*)$",
                      re.MULTILINE)
-# What the limits of a guest are multiplied by, at least: a host that is busy for hours is usual.
-PATIENCE = 5
 CONSOLE = "console"
 REPRODUCER = "reproducer.c"
 
@@ -87,7 +86,8 @@ class Target:
                    str(int(seconds + OVERHEAD)), "--console", place / CONSOLE,
                    "--append", PARAMETERS, "--",
                    "sh", "-c", f"cd {place} && ./aux_fuzz {words} 2>&1"]
-        patience = max(PATIENCE, tier.patience())
+        # A run of hours meets a busy host as tests do.
+        patience = max(tests.PATIENCE, tier.patience())
         return subprocess.run([str(word) for word in command], text=True,
                               env={**os.environ, "LAB_PATIENCE": str(patience)},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

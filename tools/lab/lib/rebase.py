@@ -187,7 +187,7 @@ def run(release, patterns, get=fetch):
         ui.say(f"  {key} is not there any more")
     if misfit:
         # What the release has changed is what whoever makes the steps fit wants to see.
-        show(unreviewed(found, tree), old)
+        show(not_as_compared(fresh), old)
         raise misfit
     left = not_as_compared(fresh) if looked_at else acknowledge(fresh, version, patterns)
     show(left, old)
