@@ -517,7 +517,6 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 
 	/* Whatever size a header says, there is room for it. */
 	static_assert(sizeof(*record) > (__u16)~0, "a record may not fit");
-	memset(record, 0, sizeof(*record));
 	copy_out(event, tail, &record->header, sizeof(record->header));
 	copy_out(event, tail, record, record->header.size);
 	aux_set_data_tail(event, tail + record->header.size);
@@ -576,9 +575,10 @@ static void note_aux(struct aux_event *event, struct aux_log *log,
 
 void aux_drain(struct aux_event *event, struct aux_log *log)
 {
+	__u64 end = aux_data_head(event);
 	struct aux_record record;
 
-	while (aux_next(event, &record)) {
+	while (event->page->data_tail != end && aux_next(event, &record)) {
 		switch (record.header.type) {
 		case PERF_RECORD_AUX:
 			note_aux(event, log, &record);

@@ -110,9 +110,9 @@ void aux_set_data_tail(struct aux_event *event, __u64 tail);
 /* perf_event_attr::read_format must be TOTAL_TIME_ENABLED. */
 __u64 aux_time_enabled(struct aux_event *event);
 
-/* Take the next record, if there is one. */
+/* Take the next record, if there is one. What is beyond its size is left as it was. */
 bool aux_next(struct aux_event *event, struct aux_record *record);
-/* Take all records there are. */
+/* Take all records there are now; others may come faster than they are taken. */
 void aux_drain(struct aux_event *event, struct aux_log *log);
 
 /* Whether so much of a trace has what each trace has now and then. */
