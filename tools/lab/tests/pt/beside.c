@@ -16,9 +16,11 @@ int open_watchdog(struct aux_event *event, __u64 period, unsigned int data_pages
 unsigned int drain_samples(struct aux_event *event)
 {
 	static struct aux_record record;
+	/* Others may come faster than these are taken. */
+	__u64 end = aux_data_head(event);
 	unsigned int samples = 0;
 
-	while (aux_next(event, &record))
+	while (event->page->data_tail != end && aux_next(event, &record))
 		samples += record.header.type == PERF_RECORD_SAMPLE;
 	return samples;
 }
