@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from common import KIT, PT, read
 
 TABLE = KIT / "aux_defects"
-END = "comes to its end"
+# Results of which no row of "*" is: those of a program's end, and of the kernel
+NAMED = ("comes to its end", "oops", "the kernel's log")
 
 
 def rows(text):
@@ -26,7 +27,8 @@ def reason(table, name, series, aux_action):
     for known, results, since, what in table:
         # What no commit began is what a kernel lacks that is older than aux_action.
         lacks = not aux_action if since == "none" else not series
-        if lacks and program == known and test != END and fnmatchcase(test, results):
+        fits = test == results if test in NAMED else fnmatchcase(test, results)
+        if lacks and program == known and fits:
             return what
     return ""
 

@@ -5,7 +5,8 @@
 # is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU; without it, the
 # tests run with each PMU of this machine that has an AUX area. As long as they run,
 # perf_event_paranoid is at most 1, where that can be set, so that those run in which
-# users without rights trace.
+# users without rights trace. If the kernel warns while a program runs, the program has one
+# more result that fails, "the kernel's log"; if the kernel oopses, "oops".
 #
 # Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
 # is not, or a program does not come to its end, 4 if there is no such PMU or no test ran.
@@ -30,6 +31,9 @@ if [ -z "$pmus" ]; then
 	exit 4
 fi
 
+warning="the kernel's log"
+oops=oops
+
 paranoid=/proc/sys/kernel/perf_event_paranoid
 before=$(cat $paranoid 2>/dev/null)
 if [ "${before:-0}" -gt 1 ] && (echo 1 >$paranoid) 2>/dev/null; then
@@ -37,13 +41,37 @@ if [ "${before:-0}" -gt 1 ] && (echo 1 >$paranoid) 2>/dev/null; then
 	trap 'exit 2' HUP INT TERM
 fi
 
-# Each line of a program with its name and a label, and its status at the end. All of it takes
-# minutes, so who looks on a terminal is told what runs.
+# How often the kernel has warned, and has oopsed. A kernel that does not count has bits of
+# its taint, which only the first of each sets.
+complaints() {
+	if [ -r /sys/kernel/warn_count ] && [ -r /sys/kernel/oops_count ]; then
+		echo $(cat /sys/kernel/warn_count /sys/kernel/oops_count)
+	else
+		taint=$(cat /proc/sys/kernel/tainted 2>/dev/null)
+		echo $((${taint:-0} & 512)) $((${taint:-0} & 128))
+	fi
+}
+
+# Lines as if of a program with one test, which fails
+one_failure() {
+	printf '%s\n' 1..1 "not ok 1 $1" "status 1"
+}
+
+# Each line of a program with its name and a label, and its status at the end. If the kernel has
+# complained meanwhile, a failure follows. All of it takes minutes, so who looks on a terminal is
+# told what runs.
 run_test() {
 	[ ! -t 2 ] || echo "... $1 ($2)" >&2
+	seen=$(complaints)
 	{
 		AUX_PMU=$3 "$here/$1" 2>&1
 		printf '\nstatus %s\n' $?
+	} | sed "s/^/$1	$2	/"
+	# The pipe has ended, and so have the children that put back what a program has changed.
+	now=$(complaints)
+	{
+		[ "${now% *}" = "${seen% *}" ] || one_failure "$warning"
+		[ "${now#* }" = "${seen#* }" ] || one_failure "$oops"
 	} | sed "s/^/$1	$2	/"
 }
 
@@ -60,16 +88,23 @@ run_tests() {
 }
 
 echo "# Linux $(uname -r), $(uname -m)," $pmus
-run_tests "$@" | awk -v table="$here/aux_defects" '
+run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" -v oops="$oops" '
 	# A pattern of the shell as a regular expression
 	function expression(glob) {
 		gsub(/[.]/, "[.]", glob)
 		gsub(/[*]/, ".*", glob)
 		return "^" glob "$"
 	}
+	# What the kernel complains of is known only if a row names it so, whatever "*" is for.
+	function is_of(i, test) {
+		return is_complaint(test) ? test == results[i] : test ~ pattern[i]
+	}
+	function is_complaint(test) {
+		return test == warning || test == oops
+	}
 	function defect_of(program, pmu, test,  i) {
 		for (i = 1; i <= known; i++)
-			if (program == of[i] && pmu ~ with[i] && test ~ pattern[i])
+			if (program == of[i] && pmu ~ with[i] && is_of(i, test))
 				return first[i]
 		return 0
 	}
@@ -79,6 +114,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 				continue
 			of[++known] = field[1]
 			with[known] = expression(field[2])
+			results[known] = field[3]
 			pattern[known] = expression(field[3])
 			since[known] = field[4]
 			mend[known] = field[5]
@@ -121,7 +157,8 @@ run_tests "$@" | awk -v table="$here/aux_defects" '
 		if (i)
 			failures[i] = failures[i] "\n    " where ": " test
 		else
-			unknown = unknown "\n    " where ": " test said
+			unknown = unknown "\n    " where ": " test \
+				  (is_complaint(test) ? ", see dmesg" : said)
 		failed++
 	}
 	/^(not )?ok / { said = "" }
