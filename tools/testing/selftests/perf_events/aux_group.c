@@ -304,7 +304,7 @@ TEST(child_keeps_the_link)
 	if (!pid)
 		sampled_child(0);
 	ASSERT_EQ(waitpid(pid, NULL, 0), pid);
-	/* Else each record that is read here costs the instructions of a new sample. */
+	/* Else each record that is read here may cost the instructions of a new sample. */
 	aux_disable(&event);
 	while (aux_next(&event, &record)) {
 		if (record.header.type != PERF_RECORD_SAMPLE || record.itrace.pid != (__u32)pid)

@@ -113,7 +113,7 @@ TEST_F(aux_sample, has_the_trace_that_it_says)
 	struct seen seen = { };
 	unsigned int want;
 
-	/* To read a sample takes more instructions than one period has. */
+	/* To read a sample may take more instructions than one period has. */
 	for (unsigned int i = 0; i < 8; i++) {
 		ASSERT_EQ(aux_enable(&self->trace), 0);
 		aux_work(ROUNDS / 8);

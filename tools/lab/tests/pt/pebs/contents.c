@@ -124,7 +124,10 @@ void test_contents(void)
 	while (good && aux_next(&event, &record)) {
 		if (record.header.type != PERF_RECORD_SAMPLE)
 			continue;
-		memcpy(&contents, record.bytes, sizeof(contents));
+		/* A record without registers is shorter. */
+		memset(&contents, 0, sizeof(contents));
+		if (record.header.size == sizeof(record.header) + sizeof(contents))
+			memcpy(&contents, record.bytes, sizeof(contents));
 		look(&contents, &tally);
 	}
 	diag("of %u samples %u have the numbers, %u the flags, %u are a period away",

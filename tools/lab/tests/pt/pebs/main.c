@@ -62,7 +62,7 @@ static __u64 word(struct aux_event *event, __u64 at)
 			  at % event->page->data_size);
 }
 
-/* They come faster than aux_next() takes them. */
+/* In place: they may come faster than aux_next() copies them. */
 void pebs_read(struct aux_event *event, __u64 ip, struct pebs_samples *seen)
 {
 	__u64 head = __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
