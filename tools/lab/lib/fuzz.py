@@ -41,7 +41,7 @@ SMALLEST, BAD_FILES, GO_ON, NOT_AGAIN, LATE = 0, 2, 3, 4, 124
 SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) programs kept")
 # What 'lab run' says of harm that no kernel did: QEMU itself has failed or was killed, the host's disk
 # is full, or a busy host did not let the guest come to its begin or its end
-OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within .*|no power-off within .*)$",
+OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within [^,\n]*|no power-off within .*)$",
                      re.MULTILINE)
 CONSOLE = "console"
 REPRODUCER = "reproducer.c"
