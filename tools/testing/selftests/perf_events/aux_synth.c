@@ -633,7 +633,11 @@ TEST_F_TIMEOUT(aux_synth, errors, 60)
 
 		ASSERT_EQ(open_area(&self->event, config, prot, 0, -1, false), 0);
 		for (unsigned int j = 0; j < 9; j++) {
+			__u64 before = packets_in(&self->event);
+
 			aux_enable(&self->event);
+			/* A format is no reason for a record if there are no data. */
+			ASSERT_TRUE(runs_beyond(&self->event, before));
 			work_for(0.0002);
 			aux_disable(&self->event);
 			aux_set_tail(&self->event, aux_head(&self->event));
