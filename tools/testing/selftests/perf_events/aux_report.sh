@@ -155,7 +155,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" -v oops=
 	/^not ok / {
 		i = defect_of(program, pmu, test)
 		if (i)
-			failures[i] = failures[i] "\n    " where ": " test
+			failures[i] = failures[i] "\n    " where ": " test said
 		else
 			unknown = unknown "\n    " where ": " test \
 				  (is_complaint(test) ? ", see dmesg" : said)
