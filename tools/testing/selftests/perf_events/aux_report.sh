@@ -32,7 +32,6 @@ if [ -z "$pmus" ]; then
 fi
 
 warning="the kernel's log"
-oops=oops
 
 paranoid=/proc/sys/kernel/perf_event_paranoid
 before=$(cat $paranoid 2>/dev/null)
@@ -71,7 +70,7 @@ run_test() {
 	now=$(complaints)
 	{
 		[ "${now% *}" = "${seen% *}" ] || one_failure "$warning"
-		[ "${now#* }" = "${seen#* }" ] || one_failure "$oops"
+		[ "${now#* }" = "${seen#* }" ] || one_failure oops
 	} | sed "s/^/$1	$2	/"
 }
 
@@ -88,7 +87,7 @@ run_tests() {
 }
 
 echo "# Linux $(uname -r), $(uname -m)," $pmus
-run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" -v oops="$oops" '
+run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 	# A pattern of the shell as a regular expression
 	function expression(glob) {
 		gsub(/[.]/, "[.]", glob)
@@ -100,7 +99,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" -v oops=
 		return is_complaint(test) ? test == results[i] : test ~ pattern[i]
 	}
 	function is_complaint(test) {
-		return test == warning || test == oops
+		return test == warning || test == "oops"
 	}
 	function defect_of(program, pmu, test,  i) {
 		for (i = 1; i <= known; i++)
