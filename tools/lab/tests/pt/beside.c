@@ -16,11 +16,10 @@ int open_watchdog(struct aux_event *event, __u64 period, unsigned int data_pages
 unsigned int drain_samples(struct aux_event *event)
 {
 	static struct aux_record record;
-	/* Others may come faster than these are taken. */
-	__u64 end = aux_data_head(event);
+	__u64 head = aux_data_head(event);
 	unsigned int samples = 0;
 
-	while (event->page->data_tail != end && aux_next(event, &record))
+	while (aux_next_before(event, head, &record))
 		samples += record.header.type == PERF_RECORD_SAMPLE;
 	return samples;
 }

@@ -90,10 +90,11 @@ static bool moves_on(struct aux_event *event, struct aux_log *log, __u64 bytes)
 /* Counts AUX records of each task. */
 static void count_tasks(struct aux_event *event, const pid_t *pids, unsigned int *counts)
 {
+	__u64 head = aux_data_head(event);
 	struct aux_record record;
 	__u32 tid;
 
-	while (aux_next(event, &record)) {
+	while (aux_next_before(event, head, &record)) {
 		if (record.header.type != PERF_RECORD_AUX)
 			continue;
 		/* sample_id: pid, tid */

@@ -523,6 +523,11 @@ bool aux_next(struct aux_event *event, struct aux_record *record)
 	return true;
 }
 
+bool aux_next_before(struct aux_event *event, __u64 head, struct aux_record *record)
+{
+	return event->page->data_tail != head && aux_next(event, record);
+}
+
 /*
  * Before the end of the area, or of a part of it whose pages are contiguous, BTS skips
  * up to so many bytes, which are zero. The skip ends at a page, or up to 23 bytes behind
@@ -575,10 +580,10 @@ static void note_aux(struct aux_event *event, struct aux_log *log,
 
 void aux_drain(struct aux_event *event, struct aux_log *log)
 {
-	__u64 end = aux_data_head(event);
+	__u64 head = aux_data_head(event);
 	struct aux_record record;
 
-	while (event->page->data_tail != end && aux_next(event, &record)) {
+	while (aux_next_before(event, head, &record)) {
 		switch (record.header.type) {
 		case PERF_RECORD_AUX:
 			note_aux(event, log, &record);

@@ -88,10 +88,11 @@ static int open_round(struct round *round, unsigned int i, pid_t pid)
 /* Read what there is; where that was all of the area, the trace has to be @resumed. */
 static bool read_round(struct round *round, bool resumed)
 {
+	__u64 head = aux_data_head(&round->trace);
 	static struct aux_record record;
 	bool full = false;
 
-	while (aux_next(&round->trace, &record)) {
+	while (aux_next_before(&round->trace, head, &record)) {
 		if (record.header.type != PERF_RECORD_AUX)
 			continue;
 		round->records++;
