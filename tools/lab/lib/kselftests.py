@@ -13,6 +13,14 @@ SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
 # With which a kselftest is skipped where an event is refused
 NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
              "needs CAP_PERFMON, or a lower perf_event_paranoid")
+# Why a test is skipped in the lab, as patterns
+SKIPS = ("the processor's events have no aux_output", "the kernel is not locked down",
+         "intel_bts is not paused, and not in samples",
+         "without CAP_PERFMON, nobody may open events of aux_synth",
+         "the trace is of time, and the events count instructions",
+         "a chunk, which is had as a whole, may be half of it", "the smaller ones tell it",
+         "mapped in .* s, which is too quick to tell",
+         "no size has more than 32 bits here", "no room for .* in an address space of 32 bits")
 MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
 # The directory with the source of the module that has the PMUs without hardware
 MODULE = "perf_aux_synth"
