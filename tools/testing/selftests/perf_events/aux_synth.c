@@ -23,6 +23,12 @@
 /* Microseconds and packets: 10 MB/s */
 #define PERIOD		50
 #define PACKETS		8
+/*
+ * Microseconds, for tests that nobody reads an area of while it is written. Where interrupts
+ * are slow, a timer each PERIOD leaves the task so little of its CPU that the area becomes full.
+ */
+#define SLOW_PERIOD	400
+#define SLOW_SECONDS	(SLOW_PERIOD / 1000000.0)
 #define IN_IRQ		1
 #define IN_NMI		2
 #define TIMER		0
@@ -506,14 +512,18 @@ TEST_F_TIMEOUT(aux_synth, samples, 60)
 	aux_close(&sampler);
 }
 
-/* The number after that of the newest packet, of one kind or, with 0, of any */
+/*
+ * The number after that of the newest packet, of one kind or, with 0, of any. Backwards: of
+ * what is behind the newest packet of a lap, the sums need not be looked at.
+ */
 static __u64 newest_in(struct aux_event *event, int kind)
 {
 	__u64 newest = 0;
 
-	for (size_t at = 0; at < event->area_len; at += SYNTH_PACKET) {
+	for (size_t at = event->area_len; at;) {
 		struct synth_packet packet;
 
+		at -= SYNTH_PACKET;
 		memcpy(&packet, (const char *)event->area + at, sizeof(packet));
 		if ((!kind || packet.kind == kind) && packet.number >= newest &&
 		    synth_is_packet(&packet, at, event->area_len))
@@ -621,24 +631,28 @@ static unsigned int count_flags(struct aux_event *event, __u64 flag)
 	return records;
 }
 
-/* Every Nth transaction has the error, and no other has. */
+/*
+ * Every Nth transaction has the error, and no other has. Each start writes a packet and each stop
+ * another one, so there are data and a record of each; in full-trace mode some end between.
+ */
 TEST_F_TIMEOUT(aux_synth, errors, 60)
 {
+	struct perf_event_attr attr;
+
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(synth_errors); i++) {
 		int prot = i % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
 		__u64 flag = synth_errors[i / 2].flag;
-		__u64 config = SYNTH_PERIOD(PERIOD) | SYNTH_PACKETS(1) |
-			       SYNTH_FROM(variant->from) | SYNTH_EVERY(3) |
-			       SYNTH_ERROR(synth_errors[i / 2].error);
 
-		ASSERT_EQ(open_area(&self->event, config, prot, 0, -1, false), 0);
+		aux_attr(&attr);
+		attr.config = SYNTH_PERIOD(SLOW_PERIOD) | SYNTH_PACKETS(1) |
+			      SYNTH_FROM(variant->from) | SYNTH_EVERY(3) |
+			      SYNTH_ERROR(synth_errors[i / 2].error);
+		attr.aux_watermark = 2 * SYNTH_PACKET;
+		ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
+		ASSERT_EQ(aux_map_area(&self->event, self->size, prot), 0);
 		for (unsigned int j = 0; j < 9; j++) {
-			__u64 before = packets_in(&self->event);
-
 			aux_enable(&self->event);
-			/* A format is no reason for a record if there are no data. */
-			ASSERT_TRUE(runs_beyond(&self->event, before));
-			work_for(0.0002);
+			work_for(4 * SLOW_SECONDS);
 			aux_disable(&self->event);
 			aux_set_tail(&self->event, aux_head(&self->event));
 		}
@@ -763,19 +777,23 @@ static bool other_goes_on(struct __test_metadata *_metadata, struct aux_event *s
 TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 {
 	struct aux_event other = { .fd = -1 };
+	__u64 config = SYNTH_PERIOD(SLOW_PERIOD) | SYNTH_PACKETS(PACKETS) |
+		       SYNTH_FROM(variant->from);
 	__u64 tail = 0, other_tail = 0;
 	struct synth_reader reader = { };
 	unsigned int laps = 0, tries = 0;
 
-	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
 	setenv("AUX_PMU", strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large", 1);
-	ASSERT_EQ(open_area(&other, self->config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
+	ASSERT_EQ(open_area(&other, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
 	while (laps < 2 * LAPS) {
 		ASSERT_LT(tries++, 100 * LAPS);
 		ASSERT_EQ(aux_enable(&self->event), 0);
 		ASSERT_EQ(aux_enable(&other), 0);
 		ASSERT_TRUE(runs_beyond(&self->event, self->reader.next + PACKETS));
 		ASSERT_TRUE(runs_beyond(&other, reader.next + PACKETS));
+		/* Stop one at any time between two ticks of the other. */
+		work_for(SLOW_SECONDS * laps / (2 * LAPS));
 		if (laps % 2)
 			laps += other_goes_on(_metadata, &other, &self->event,
 					      full_at(&self->event, tail));
