@@ -22,6 +22,12 @@
 #define CPUS		2
 /* Flags of perf_event_attr, bits of its sample_type and of its read_format, so far */
 #define ATTR_FLAGS	41
+/* With big endian, the bit fields of struct perf_event_attr begin at the other end of the word. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FLAG_AT(nr)	(nr)
+#else
+#define FLAG_AT(nr)	(63 - (nr))
+#endif
 #define SAMPLE_BITS	26
 #define FORMAT_BITS	6
 #define MAX_PAGES	1100
@@ -141,6 +147,15 @@ static void set_one(struct stress_actor *a, struct perf_event_attr *attr)
 	}
 }
 
+static __u64 some_flags(struct stress_actor *a)
+{
+	__u64 bits = some_bits(a, 3, ATTR_FLAGS), flags = 0;
+
+	for (unsigned int i = 0; i < ATTR_FLAGS; i++)
+		flags |= (bits >> i & 1) << FLAG_AT(i);
+	return flags;
+}
+
 static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 {
 	static const __u32 sizes[] = { 0, 1, 8, 64, 2048, 4096, 65528, 65535, 0x80000000 };
@@ -149,7 +164,7 @@ static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 				 sizeof(attr->read_format));
 
 	attr->size = sizeof(*attr);
-	*flags ^= some_bits(a, 3, ATTR_FLAGS);
+	*flags ^= some_flags(a);
 	attr->sample_type |= some_bits(a, 3, SAMPLE_BITS);
 	attr->read_format = some_bits(a, 2, FORMAT_BITS);
 	/* Not of each event, or the machine does nothing else. */
@@ -172,7 +187,7 @@ int stress_open_any(struct stress_actor *a)
 	set_event(a, &attr);
 	set_rest(a, &attr);
 	return stress_keep(a, syscall(SYS_perf_event_open, &attr, pid, cpu, leader,
-				      some_bits(a, 2, 4)));
+				      (unsigned long)some_bits(a, 2, 4)));
 }
 
 /* Names of programs that the event runs, or other attributes for it, by way of memory */
