@@ -39,6 +39,11 @@ BROKEN = 2
 # Statuses of 'aux_fuzz shrink', and of 'lab run' if its time is over
 SMALLEST, BAD_FILES, GO_ON, NOT_AGAIN, LATE = 0, 2, 3, 4, 124
 SUMMARY = re.compile(r"(\d+) operations, (\d+) programs, (\d+) edges, (\d+) programs kept")
+# What succeeds soon, also on a busy machine; of other operations only one attempt in hundreds can.
+OFTEN = {"open", "open-inherited", "open-sampled", "open-paused", "map-data", "map-area",
+         "map-area-overwrite", "touch", "consume", "enable", "disable", "poll", "work", "open-any",
+         "ioctl-any", "scribble", "duplicate", "toggle", "open-tracepoint", "set-program",
+         "hook-tracepoint", "made-to-fail"}
 # What 'lab run' says of harm that no kernel did: QEMU itself has failed or was killed, the host's disk
 # is full, or a busy host did not let the guest come to its begin or its end
 OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within [^,\n]*|no power-off within .*)$",
@@ -123,6 +128,13 @@ def _clear(place):
 
 def _read(path):
     return path.read_text(errors="replace") if path.exists() else ""
+
+
+def never(said):
+    """The operations that have not succeeded once, by what aux_fuzz says of each."""
+    succeeded = {line.split()[0]: int(line.split()[1]) for line in said.splitlines()
+                 if re.match(r"[a-z-]+ +\d+", line)}
+    return {name for name in OFTEN | succeeded.keys() if not succeeded.get(name)}
 
 
 def _summary(said):
