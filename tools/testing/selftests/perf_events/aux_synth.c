@@ -24,8 +24,9 @@
 #define PERIOD		50
 #define PACKETS		8
 /*
- * Microseconds, for tests that nobody reads an area of while it is written. Where interrupts
- * are slow, a timer each PERIOD leaves the task so little of its CPU that the area becomes full.
+ * Microseconds, for tests that do not read the area while the event writes to it. Where
+ * interrupts are slow, a timer each PERIOD leaves the task so little of its CPU that the area
+ * becomes full.
  */
 #define SLOW_PERIOD	400
 #define SLOW_SECONDS	(SLOW_PERIOD / 1000000.0)
@@ -513,8 +514,8 @@ TEST_F_TIMEOUT(aux_synth, samples, 60)
 }
 
 /*
- * The number after that of the newest packet, of one kind or, with 0, of any. Backwards: of
- * what is behind the newest packet of a lap, the sums need not be looked at.
+ * The number after that of the newest packet, of one kind or, with 0, of any. The search goes
+ * backwards, so that newer packets come before older ones, whose sums are not needed then.
  */
 static __u64 newest_in(struct aux_event *event, int kind)
 {
@@ -633,7 +634,8 @@ static unsigned int count_flags(struct aux_event *event, __u64 flag)
 
 /*
  * Every Nth transaction has the error, and no other has. Each start writes a packet and each stop
- * another one, so there are data and a record of each; in full-trace mode some end between.
+ * another one, so that each transaction has data, and a record. In full-trace mode, transactions
+ * end at the watermark, too.
  */
 TEST_F_TIMEOUT(aux_synth, errors, 60)
 {

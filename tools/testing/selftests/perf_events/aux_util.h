@@ -112,7 +112,7 @@ __u64 aux_time_enabled(struct aux_event *event);
 
 /* Take the next record, if there is one. What is beyond its size is left as it was. */
 bool aux_next(struct aux_event *event, struct aux_record *record);
-/* The same up to a head, beyond which more may come faster than they are taken. */
+/* Take the next record up to a head; behind it, records may come faster than they are taken. */
 bool aux_next_before(struct aux_event *event, __u64 head, struct aux_record *record);
 /* Take all records there are now. */
 void aux_drain(struct aux_event *event, struct aux_log *log);
