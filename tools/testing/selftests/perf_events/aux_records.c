@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,18 @@ FIXTURE(aux_records)
 	int go;
 };
 
+/* Be scheduled out. Where interrupts are slow, a sleep may be over before that. */
+static void sleep_once(void)
+{
+	struct rusage before, now;
+
+	getrusage(RUSAGE_SELF, &before);
+	do {
+		usleep(100);
+		getrusage(RUSAGE_SELF, &now);
+	} while (now.ru_nvcsw == before.ru_nvcsw);
+}
+
 /* A task that is scheduled out often. */
 static void storm(int wait_for)
 {
@@ -33,7 +46,7 @@ static void storm(int wait_for)
 		_exit(1);
 	for (unsigned int i = 0; i < SLEEPS; i++) {
 		aux_work(i % 3 ? ROUNDS : 0);
-		usleep(100);
+		sleep_once();
 	}
 	_exit(0);
 }
