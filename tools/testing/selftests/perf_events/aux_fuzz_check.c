@@ -31,12 +31,28 @@ static const char * const complaints[] = {
 static int messages = -1;
 static struct stress_state before;
 
+/*
+ * An interrupt that is slow only because the machine is emulated is no reason to sample less.
+ * But where instructions are not counted, samples come by the time that passes, and the next one
+ * may be due before the last is written. Then the kernel is to stop an event much earlier.
+ */
+static void limit_samples(void)
+{
+	struct perf_event_attr attr;
+
+	/* While it is 0, the rate is not changed. */
+	aux_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25");
+	aux_sampler_attr(&attr, 1);
+	if (attr.type == PERF_TYPE_SOFTWARE)
+		aux_write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000");
+	aux_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+}
+
 /* What this kernel does not have is not set. */
 void fuzz_check_start(void)
 {
 	stress_let_fail();
-	/* An interrupt that is slow only because the machine is emulated is no reason to stop. */
-	aux_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	limit_samples();
 	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (messages >= 0)
 		lseek(messages, 0, SEEK_END);
