@@ -105,15 +105,17 @@ static void set_event(struct stress_actor *a, struct perf_event_attr *attr)
 	}
 }
 
-/* What events with an AUX area have least to do with: one at a time, in a quarter of the events. */
+/* What events with an AUX area have least to do with: one at a time, now and then. */
 static void set_one(struct stress_actor *a, struct perf_event_attr *attr)
 {
 	/* Where structures of older headers end, and next to it */
-	static const __u32 lengths[] = { 0, 1, 63, 64, 65, 72, 80, 96, 104, 112, 120 };
+	static const __u32 lengths[] = { 0, 1, 63, 64, 65, 72, 80, 96, 104, 112, 120, 128, 136 };
 
-	switch (stress_random(a, 40)) {
+	switch (stress_random(a, 48)) {
 	case 0:
 		attr->size = lengths[stress_random(a, COUNT(lengths))];
+		if (attr->size > sizeof(*attr))
+			attr->size = sizeof(*attr);
 		break;
 	case 1:
 		attr->wakeup_events = odd_value(a);
@@ -144,6 +146,19 @@ static void set_one(struct stress_actor *a, struct perf_event_attr *attr)
 	case 9:
 		attr->sample_max_stack = odd_value(a);
 		break;
+	case 10:
+		attr->sig_data = odd_value(a);
+		break;
+#ifdef PERF_ATTR_SIZE_VER8
+	case 11:
+		attr->config3 = odd_value(a);
+		break;
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	case 12:
+		attr->config4 = odd_value(a);
+		break;
+#endif
 	}
 }
 
@@ -164,6 +179,8 @@ static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 				 sizeof(attr->read_format));
 
 	attr->size = sizeof(*attr);
+	/* First, as the choices may be used up before the last. */
+	set_one(a, attr);
 	*flags ^= some_flags(a);
 	attr->sample_type |= some_bits(a, 3, SAMPLE_BITS);
 	attr->read_format = some_bits(a, 2, FORMAT_BITS);
@@ -174,7 +191,6 @@ static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 	attr->aux_sample_size = stress_random(a, 3) ? 0 : sizes[stress_random(a, COUNT(sizes))];
 	if (!stress_random(a, 4))
 		aux_set_action(attr, 1U << stress_random(a, 32));
-	set_one(a, attr);
 }
 
 int stress_open_any(struct stress_actor *a)
@@ -228,22 +244,43 @@ int stress_ioctl_any(struct stress_actor *a)
 	}
 }
 
+/*
+ * Append a definition, "ACTION PLACE," as far as there is room. Most are well formed, and
+ * "filter 16/16@/proc/self/exe," is one of them if each choice is 0.
+ * Return: what is appended, in bytes
+ */
+static size_t add_filter(struct stress_actor *a, char *text, size_t room)
+{
+	static const char * const actions[] = {
+		"filter", "start", "stop", "tracestop", "common_pid ==", "",
+	};
+	static const char * const places[] = {
+		"16/16@/proc/self/exe", "0/1@/proc/self/exe", "4096/4096@/proc/self/exe",
+		"0xffffffff81000000/0x100000", "0xffffffff81001000/4",
+		"0", "16@/proc/self/exe", "0/0", "/16", "16/", "-1/1", "0x/16", "0/0@",
+		"0/4096@/proc", "0/4096@/nonexistent", "0xffffffffffffffff/2",
+		"0x1ffffffffffffffff/16",
+	};
+	/* So many of them are well formed. */
+	static const unsigned int fit_actions = 3, fit_places = 5;
+	bool fits = stress_random(a, 8) < 7;
+	const char *action = actions[stress_random(a, fits ? fit_actions : COUNT(actions))];
+	const char *place = places[stress_random(a, fits ? fit_places : COUNT(places))];
+	int len = snprintf(text, room, "%s %s,", action, place);
+
+	return (size_t)len < room ? (size_t)len : room - 1;
+}
+
 int stress_set_filter(struct stress_actor *a)
 {
-	static const char * const filters[] = {
-		"", " ", "filter", "filter 0/0", "filter 0x401000/0x100@/proc/self/exe",
-		"start 0x401000@/proc/self/exe", "stop 0x401000@/proc/self/exe",
-		"tracestop 0/64@/proc/self/exe", "filter 0xffffffff81000000/0x100000",
-		"start 0xffffffff81000000", "stop 0xffffffff81000000",
-		"filter 0xffffffffffffffff/2", "filter 0/4096@/nonexistent",
-		"filter 0/4096@/proc", "start 0@/proc/self/exe,stop 1@/proc/self/exe",
-		"filter 0/1,filter 1/1,filter 2/1,filter 3/1,filter 4/1",
-		"filter 0/16@/proc/self/exe,filter 16/16@/proc/self/exe",
-		"filter 0/", "filter /16", "start 0/0@", "common_pid == 0", "stop 0x",
-	};
+	int fd = stress_used_slot(a)->fd;
+	unsigned int count = stress_random(a, 4) < 3 ? 1 : stress_random(a, 6);
+	char text[256] = "";
+	size_t len = 0;
 
-	return stress_result(ioctl(stress_used_slot(a)->fd, PERF_EVENT_IOC_SET_FILTER,
-				   filters[stress_random(a, COUNT(filters))]));
+	while (count--)
+		len += add_filter(a, text + len, sizeof(text) - len);
+	return stress_result(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text));
 }
 
 /* One of the fields that the reader writes, or anything else. */
