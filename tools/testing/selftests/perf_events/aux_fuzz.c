@@ -104,10 +104,15 @@ static void keep_new(struct fuzz *fuzz)
 	free(program.steps);
 }
 
+static int is_program(const struct dirent *entry)
+{
+	return !strchr(entry->d_name, '.');
+}
+
 static void load_corpus(struct fuzz_list *corpus, uint64_t *random)
 {
 	struct dirent **entries;
-	int count = scandir("corpus", &entries, NULL, alphasort);
+	int count = scandir("corpus", &entries, is_program, alphasort);
 	char path[300];
 
 	/* If there are many, some of them: they run before others do. */
@@ -117,8 +122,7 @@ static void load_corpus(struct fuzz_list *corpus, uint64_t *random)
 			continue;
 		}
 		snprintf(path, sizeof(path), "corpus/%s", entries[i]->d_name);
-		if (entries[i]->d_name[0] != '.' && !strchr(entries[i]->d_name, '.') &&
-		    fuzz_load(corpus, path))
+		if (fuzz_load(corpus, path))
 			warnx("%s is not of this fuzzer", path);
 		free(entries[i]);
 	}
