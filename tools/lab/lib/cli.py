@@ -346,6 +346,10 @@ def verb_coverage(options):
                        "{} % of lines in guests, {} % of lines or {} % of branches"
                        .format(*coverage.LEAST),
                        f"see {coverage.pages() / 'index.html'}")
+    if left := coverage.left():
+        raise LabError("no test runs a line of " +
+                       ", ".join(f"{name}() ({line})" for name, line in left.items()),
+                       f"test it, or say why not in {coverage.EXPLAINED}")
     return status
 
 

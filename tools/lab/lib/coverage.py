@@ -35,6 +35,11 @@ PACKAGES = ("gcovr",)
 # What the base has in their place, and the file that the series only changes
 BASE_SOURCES = ["arch/x86/events/intel/bts.c", "arch/x86/events/intel/pt.c",
                 "kernel/events/core.c", "kernel/events/ring_buffer.c"]
+# Says why no test runs a line, after these words, as far as the next heading
+EXPLAINED = "Documentation/lab/tests.rst"
+LEFT = re.compile(r"These lines were left:$(.*?)^===", re.DOTALL | re.MULTILINE)
+# The line in which a function of the kernel begins
+FUNCTION = re.compile(r"[A-Za-z_].*?\b(\w+)\(")
 # Tests that compile our files into a program: its name, by their directories
 NATIVE = {"aux/logic": "logic", "pt/logic": "logic", "bts/logic": "logic", "aux/arith": "arith"}
 
@@ -292,6 +297,42 @@ def unreached():
     """Lines that no test ran, as FILE:NUMBER."""
     return [f"{path}:{line['line_number']}" for path, lines in sorted(_lines("lines").items())
             for line in lines if not line["count"]]
+
+
+def _function_at(source, number):
+    """The name of the function in which a line of a file is, or that begins there."""
+    found = filter(None, map(FUNCTION.match, reversed(source.splitlines()[:number])))
+    return next((match[1] for match in found), "")
+
+
+def explained():
+    """The functions of which the documentation says why no test runs all of their lines."""
+    found = LEFT.search((paths.ROOT / EXPLAINED).read_text())
+    if not found:
+        raise LabError(f"{EXPLAINED} has no list of the lines that were left",
+                       "put it behind 'These lines were left:'")
+    return set(re.findall(r"``(\w+)\(\)``", found[1]))
+
+
+def of_functions(lines, tree):
+    """Lines of a tree, FILE:NUMBER, by the functions that they are in: {name: its first one}"""
+    found = {}
+    for line in lines:
+        path, _, number = line.rpartition(":")
+        found.setdefault(_function_at((tree / path).read_text(), int(number)), line)
+    return found
+
+
+def left():
+    """
+    The functions that the tests do not run whole, though nothing says why, as of_functions().
+
+    Those of which something is said without need are printed: some lines run by chance.
+    """
+    found, said = of_functions(unreached(), assemble.tree(paths.SERIES)), explained()
+    if needless := sorted(said - found.keys()):
+        print(f"each line has run of what {EXPLAINED} names as left: {', '.join(needless)}")
+    return {name: line for name, line in found.items() if name not in said}
 
 
 def show():
