@@ -347,8 +347,8 @@ def verb_coverage(options):
                        .format(*coverage.LEAST),
                        f"see {coverage.pages() / 'index.html'}")
     if left := coverage.left():
-        raise LabError("no test runs a line of " +
-                       ", ".join(f"{name}() ({line})" for name, line in left.items()),
+        raise LabError("no test runs all lines of " +
+                       ", ".join(f"{name}() (not {line})" for name, line in left.items()),
                        f"test it, or say why not in {coverage.EXPLAINED}")
     return status
 

@@ -261,7 +261,7 @@ static size_t add_filter(struct stress_actor *a, char *text, size_t room)
 		"0/4096@/proc", "0/4096@/nonexistent", "0xffffffffffffffff/2",
 		"0x1ffffffffffffffff/16",
 	};
-	/* So many of them are well formed. */
+	/* The first ones of each are well formed. */
 	static const unsigned int fit_actions = 3, fit_places = 5;
 	bool fits = stress_random(a, 8) < 7;
 	const char *action = actions[stress_random(a, fits ? fit_actions : COUNT(actions))];
