@@ -10,9 +10,9 @@
 #include <linux/atomic.h>
 #include <linux/bitfield.h>
 #include <linux/capability.h>
-#include <linux/hardirq.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -59,13 +59,6 @@ static void *synth_at(const struct synth_area *area, unsigned long position)
 static unsigned long synth_head(const struct synth *synth)
 {
 	return synth->handle.head + synth->written;
-}
-
-static enum synth_context synth_context(void)
-{
-	if (in_nmi())
-		return SYNTH_IN_NMI;
-	return in_hardirq() ? SYNTH_IN_IRQ : SYNTH_IN_TASK;
 }
 
 /* The caller has checked that there is room for a packet. */
@@ -231,6 +224,8 @@ static void synth_irq_work(struct irq_work *work)
 static enum hrtimer_restart synth_timer(struct hrtimer *timer)
 {
 	struct synth *synth = container_of(timer, struct synth, timer);
+	ktime_t now, period = ns_to_ktime(synth->config.period);
+	u64 due;
 
 	switch (synth->config.from) {
 	case SYNTH_TIMER:
@@ -246,7 +241,9 @@ static enum hrtimer_restart synth_timer(struct hrtimer *timer)
 	/* After the area has become full, nothing would write any more. */
 	if (READ_ONCE(synth->state) == SYNTH_OFF)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(synth->config.period));
+	now = ktime_get();
+	due = hrtimer_forward(timer, now, period);
+	hrtimer_forward(timer, ktime_add_ns(now, synth_rest(synth, now, due)), period);
 	return HRTIMER_RESTART;
 }
 
@@ -277,6 +274,7 @@ static void synth_pmu_start(struct perf_event *event, int flags)
 	synth_set_state(synth, open ? SYNTH_READY : SYNTH_OFF);
 	if (!open)
 		return;
+	synth_count_ticks(synth, ktime_get());
 	hrtimer_start(&synth->timer, ns_to_ktime(synth->config.period),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -35,9 +35,13 @@
 #ifndef _KERNEL_EVENTS_AUX_SYNTH_H
 #define _KERNEL_EVENTS_AUX_SYNTH_H
 
+#include <linux/hardirq.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #include "synth_format.h"
@@ -76,6 +80,13 @@ enum synth_context {
 	SYNTH_IN_IRQ,
 	SYNTH_IN_NMI,
 };
+
+static inline enum synth_context synth_context(void)
+{
+	if (in_nmi())
+		return SYNTH_IN_NMI;
+	return in_hardirq() ? SYNTH_IN_IRQ : SYNTH_IN_TASK;
+}
 
 /**
  * struct synth_packet - a packet of the stream
@@ -161,6 +172,9 @@ enum synth_state {
  * @room: (B) bytes after which the transaction ends
  * @starts: (C) number of times that the event started, or should have
  * @begun: (B) number of transactions that began
+ * @since: (C) when the count of ticks began; after a rest, when the rest ends
+ * @ticks: (C) number of ticks since then
+ * @due: (C) number of ticks that were due since then
  * @timer: started and cancelled by the CPU that runs the event
  * @irq_work: queued by @timer if packets are written from there; may run when the
  *	event has already moved to another CPU, and then does nothing
@@ -177,9 +191,61 @@ struct synth {
 	unsigned long			room;
 	unsigned int			starts;
 	unsigned int			begun;
+	ktime_t				since;
+	u64				ticks;
+	u64				due;
 	struct hrtimer			timer;
 	struct irq_work			irq_work;
 };
+
+/* Begin to count ticks at a time. */
+static inline void synth_count_ticks(struct synth *synth, ktime_t since)
+{
+	synth->since = since;
+	synth->ticks = 0;
+	synth->due = 0;
+}
+
+/* Ticks that are counted at least, and ticks of rest for each that was missed, at most */
+#define SYNTH_TICKS_COUNTED	3
+#define SYNTH_TICKS_RESTED	16
+#define SYNTH_REST_MAX		(100 * NSEC_PER_MSEC)
+
+/**
+ * synth_rest - leave time to what is traced, on a machine that is too slow for the period
+ * @synth: an event whose timer has come
+ * @now: the time
+ * @due: number of ticks that were due since the last one, at least one
+ *
+ * If a tick takes longer than the period, the next one is due before its interrupt returns,
+ * and the CPU does nothing else any more. So ticks are counted for a millisecond, and three of
+ * them at least. If some were missed, the timer then rests as long as that took, though not
+ * more than 100 ms. In the rest comes the last write, if it is not the timer that writes; that
+ * takes half of the rest at most.
+ *
+ * A machine that keeps up may be late now and then, and an emulated timer may be late while
+ * what is traced runs on. There, few ticks are missed and the rest is shorter: 16 periods for
+ * each of them.
+ *
+ * The count begins anew when the event is scheduled in. Each event rests for itself; several
+ * on a CPU may be too much for it all the same.
+ *
+ * Context: hard interrupt.
+ * Return: nanoseconds for which the timer has to rest
+ */
+static inline u64 synth_rest(struct synth *synth, ktime_t now, u64 due)
+{
+	u64 counted = ktime_to_ns(ktime_sub(now, synth->since)), rest;
+
+	synth->ticks++;
+	synth->due += due;
+	if (synth->ticks < SYNTH_TICKS_COUNTED || counted < NSEC_PER_MSEC)
+		return 0;
+	rest = (synth->due - synth->ticks) * SYNTH_TICKS_RESTED * synth->config.period;
+	rest = min3(rest, counted, (u64)SYNTH_REST_MAX);
+	synth_count_ticks(synth, ktime_add_ns(now, rest));
+	return rest;
+}
 
 void synth_write_more(struct synth *synth);
 

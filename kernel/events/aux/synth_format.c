@@ -12,7 +12,7 @@
 #define SYNTH_PERIOD_MIN	10
 #define SYNTH_PACKETS_DEFAULT	16
 #define SYNTH_PACKETS_MAX	1024
-/* Number of packets a microsecond that leaves a CPU time for what is traced */
+/* Number of packets a microsecond that leaves a fast CPU time; see synth_rest() for others */
 #define SYNTH_RATE_MAX		4
 
 /**

@@ -6,11 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +42,7 @@
 #define LAPS		20
 #define NOBODY		65534
 #define TICKS		8
-
+#define CALLS		2000
 #define TRIES		4
 #define PAGE_FRAME	((1ULL << 55) - 1)
 
@@ -230,12 +232,23 @@ static int open_irq_works(void)
 	return attr.config ? aux_open(&attr, -1, 0) : -1;
 }
 
+/* When a packet was written, or 0 if it does not come. */
+static __u64 time_of_packet(struct aux_event *event, __u64 number)
+{
+	double end = aux_seconds() + PATIENCE;
+	struct synth_packet packet;
+
+	while (aux_seconds() < end) {
+		if (packet_at(event, &packet, number))
+			return packet.time;
+	}
+	return 0;
+}
+
 /* Half of an area of a MiB is not full before the reader has looked. */
 static const char *try_rate(struct aux_event *event, int from, size_t i)
 {
-	double end = aux_seconds() + PATIENCE;
 	struct perf_event_attr attr;
-	struct synth_packet packet;
 	const char *wrong;
 
 	aux_attr(&attr);
@@ -243,8 +256,7 @@ static const char *try_rate(struct aux_event *event, int from, size_t i)
 	if (aux_open_mapped(event, &attr, -1, 0, DATA_PAGES) ||
 	    aux_map_area(event, 1UL << 20, PROT_READ | PROT_WRITE) || aux_enable(event))
 		return "no area";
-	while (!packet_at(event, &packet, TICKS * rates[i].packets) && aux_seconds() < end)
-		;
+	time_of_packet(event, TICKS * rates[i].packets);
 	aux_disable(event);
 	wrong = wrong_with_rate(event, rates[i].period * 1000ULL, rates[i].packets);
 	aux_close(event);
@@ -272,6 +284,73 @@ TEST_F_TIMEOUT(aux_synth, as_often_as_asked, 60)
 	ASSERT_EQ(read(irq_works, &count, sizeof(count)), sizeof(count));
 	EXPECT_GE(count, ARRAY_SIZE(rates) * TICKS);
 	close(irq_works);
+}
+
+/* Microseconds and packets that are too much for a slow machine, such as an emulated one */
+static const struct {
+	unsigned int period, packets;
+} heavy[] = { { 10, 40 }, { 256, 1024 } };
+
+/* Make system calls, for 20 ms at least. Returns how many there was time for. */
+static unsigned int make_calls(void)
+{
+	double begin = aux_seconds(), now = begin;
+	unsigned int calls;
+
+	for (calls = 0; now < begin + PATIENCE; calls++) {
+		if (calls >= CALLS && now > begin + 0.02)
+			break;
+		syscall(SYS_getppid);
+		now = aux_seconds();
+	}
+	return calls;
+}
+
+/* What is traced gets on, whatever a tick takes. */
+TEST_F_TIMEOUT(aux_synth, leaves_time, 60)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(heavy); i++) {
+		__u64 config = SYNTH_PERIOD(heavy[i].period) | SYNTH_PACKETS(heavy[i].packets) |
+			       SYNTH_FROM(variant->from);
+
+		ASSERT_EQ(open_area(&self->event, config, PROT_READ, 0, -1, false), 0);
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		EXPECT_GE(make_calls(), CALLS);
+		aux_disable(&self->event);
+		EXPECT_GT(aux_head(&self->event), heavy[i].packets * SYNTH_PACKET);
+		aux_close(&self->event);
+	}
+}
+
+/* The time of so many ticks after the start, or 0 if they do not come */
+static __u64 time_of_ticks(struct aux_event *event, unsigned int ticks)
+{
+	__u64 end = time_of_packet(event, ticks);
+	struct synth_packet packet;
+
+	for (unsigned int i = ticks; i; i--) {
+		if (!packet_at(event, &packet, i) || packet.kind != SYNTH_DATA)
+			return 0;
+	}
+	return packet_at(event, &packet, 0) ? end - packet.time : 0;
+}
+
+/* Where a machine is fast enough, each tick comes: try again if others took its time. */
+TEST_F_TIMEOUT(aux_synth, keeps_its_period, 60)
+{
+	const unsigned int period = 20000;
+	__u64 config = SYNTH_PERIOD(period) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
+	const __u64 most = (TICKS + 1) * period * 1000ULL;
+	__u64 took = 0;
+
+	for (unsigned int i = 0; i < LAPS && (!took || took > most); i++) {
+		ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, -1, 0, false), 0);
+		ASSERT_EQ(aux_enable(&self->event), 0);
+		took = time_of_ticks(&self->event, TICKS);
+		aux_close(&self->event);
+	}
+	EXPECT_GT(took, 0);
+	EXPECT_LE(took, most);
 }
 
 /* The room of an area is a byte less than its size, which is a packet less. */
