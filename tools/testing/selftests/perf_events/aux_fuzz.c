@@ -13,7 +13,8 @@
  *
  *	aux_fuzz shrink DIRECTORY [TIMES [SECONDS]]	steps that do the same and are fewer
  *	aux_fuzz replay FILE [TIMES]		run a list of steps
- *	aux_fuzz write FILE TARGET.c		run it, and write down its system calls
+ *	aux_fuzz write FILE TARGET.c [TIMES]	run it until it does harm, and write down its
+ *						system calls
  *	aux_fuzz join TARGET.c FINDING		make a program in C of them
  *	aux_fuzz watch PROGRAM [ARGUMENT...]	run that, and look at the kernel then
  *	aux_fuzz list SEED PROGRAMS		print the programs of a run without a corpus
@@ -291,7 +292,8 @@ static int refuse(void)
 {
 	fprintf(stderr, "usage: aux_fuzz run DIRECTORY SECONDS [SEED [OPERATIONS]]\n"
 		"       aux_fuzz shrink DIRECTORY [TIMES [SECONDS]] | replay FILE [TIMES]\n"
-		"       aux_fuzz write FILE TARGET.c | join TARGET.c FINDING | list SEED PROGRAMS\n"
+		"       aux_fuzz write FILE TARGET.c [TIMES] | join TARGET.c FINDING\n"
+		"       aux_fuzz list SEED PROGRAMS\n"
 		"       aux_fuzz watch PROGRAM [ARGUMENT...]\n");
 	return 2;
 }
@@ -307,11 +309,16 @@ static unsigned long number_of(char **argv, int at, unsigned long otherwise)
 
 static int write_c(char **argv)
 {
+	unsigned int times = number_of(argv, 4, 1);
 	struct fuzz_list list = { };
+	int harm;
 
 	if (fuzz_load(&list, argv[2]))
 		errx(2, "%s: no list of steps", argv[2]);
-	return fuzz_write(&list, argv[3]) ? 2 : 0;
+	harm = fuzz_write(&list, argv[3], times);
+	if (!harm && times > 1)
+		printf("no harm in %u runs: %s has the calls of the last one\n", times, argv[3]);
+	return harm < 0 ? 2 : 0;
 }
 
 /*

@@ -85,7 +85,7 @@ const char *fuzz_check_memory(void);
 int fuzz_shrink(const char *directory, unsigned int times, double seconds);
 
 /* aux_fuzz_write.c: the system calls of a list as a program in C */
-int fuzz_write(const struct fuzz_list *list, const char *path);
+int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int times);
 int fuzz_join(const char *path, const char *finding);
 /* ... what the functions that run steps tell it, whether it writes or not */
 void fuzz_write_to(int number);

@@ -36,6 +36,7 @@
 #define CHILD_MARK	"@CHILD "
 #define BESIDE_MARK	"@BESIDE "
 #define MAX_HELD	16384
+#define AFTER_USEC	50000
 /* Mappings come there, one behind the other; those of steps where nothing else is. */
 #define ARENA		(sizeof(long) > 4 ? 0x1000000000UL : 0x40000000UL)
 #define ARENA_OF_STEPS	(ARENA + (256UL << 20))
@@ -647,8 +648,20 @@ static void write_text(FILE *file, int number, enum part part)
 	fclose(from);
 }
 
-/* Run the steps, and leave what they call in files beside the target. */
-int fuzz_write(const struct fuzz_list *list, const char *path)
+/* A text of an earlier run, which a process of that may still write to, is not of this one. */
+static void remove_texts(void)
+{
+	for (int i = 0; i < MAX_TEXTS; i++)
+		unlink(path_of(i));
+}
+
+/*
+ * Run the steps until they do harm, but so many times at most, and leave what they have called
+ * the last time in files beside the target.
+ *
+ * Return: 1 if they did harm, 0 if not, -1 if nothing can be written
+ */
+int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int times)
 {
 	struct fuzz_shared *shared = __real_mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 						 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -658,10 +671,20 @@ int fuzz_write(const struct fuzz_list *list, const char *path)
 	target = path;
 	if (shared == MAP_FAILED || texts == MAP_FAILED)
 		return -1;
-	open_text(new_text());
-	if (files[0] < 0)
-		return -1;
-	fuzz_run_in_child(list, shared);
+	for (unsigned int i = 0; i < times; i++) {
+		remove_texts();
+		*texts = 0;
+		open_text(new_text());
+		if (files[0] < 0)
+			return -1;
+		if (fuzz_run_in_child(list, shared) || fuzz_check())
+			return 1;
+		/* What is freed after this may do harm then. */
+		usleep(AFTER_USEC);
+		if (fuzz_check())
+			return 1;
+		close(files[0]);
+	}
 	return 0;
 }
 
@@ -696,7 +719,6 @@ int fuzz_join(const char *path, const char *finding)
 	write_text(file, 0, CALLS);
 	fputs("}\n", file);
 	fputs(fuzz_epilogue, file);
-	for (int i = 0; !unlink(path_of(i)); i++)
-		;
+	remove_texts();
 	return fclose(file);
 }
