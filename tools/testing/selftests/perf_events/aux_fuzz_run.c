@@ -28,8 +28,9 @@
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
-#define LATE_TRIES	50
+#define PINNED_SECONDS	5
 #define LATE_USEC	2000
+#define LATE_TRIES	50
 
 /* A thread with what it is to do. */
 struct fuzz_thread {
@@ -318,6 +319,41 @@ static void start(struct fuzz_process *process)
 	fuzz_cover_start();
 }
 
+/*
+ * If a driver keeps its transaction while the area is unmapped, a worker of the kernel frees the
+ * area later.
+ */
+static bool stays_pinned(void)
+{
+	double end = aux_seconds() + PINNED_SECONDS;
+
+	while (aux_status(getpid(), "VmPin")) {
+		if (aux_seconds() > end)
+			return true;
+		usleep(LATE_USEC);
+	}
+	return false;
+}
+
+/* Whether the memory of an event is mapped, and where */
+static bool is_mapped(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	bool is_mapped = false;
+	char line[256];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "[perf_event]"))
+			continue;
+		printf("mapped: %s", line);
+		is_mapped = true;
+	}
+	fflush(stdout);
+	if (maps)
+		fclose(maps);
+	return is_mapped;
+}
+
 /* Run the programs of a list, one after the other. */
 void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
 {
@@ -351,8 +387,9 @@ void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
 	if (!(list->count & 1))
 		return;
 	end_program(process);
-	if (aux_status(getpid(), "VmPin"))
-		find(shared, "memory is pinned though nothing is mapped");
+	if (stays_pinned())
+		find(shared, is_mapped() ? "the fuzzer has lost a mapping" :
+					   "memory is pinned though nothing is mapped");
 }
 
 /*
