@@ -88,6 +88,7 @@ int fuzz_shrink(const char *directory, unsigned int times, double seconds);
 int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int times);
 int fuzz_join(const char *path, const char *finding);
 /* ... what the functions that run steps tell it, whether it writes or not */
+bool fuzz_writes(void);
 void fuzz_write_to(int number);
 int fuzz_write_beside(void);
 void fuzz_write_wait(void);

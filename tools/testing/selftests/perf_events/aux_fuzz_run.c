@@ -28,6 +28,7 @@
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
+#define WRITTEN_SECONDS	0.5
 #define PINNED_SECONDS	5
 #define LATE_USEC	2000
 #define LATE_TRIES	50
@@ -115,7 +116,7 @@ static int do_once(struct fuzz_thread *thread)
 /* Two steps that run once meet rarely: one of them may go on while the other one runs. */
 static void do_step(struct fuzz_thread *thread)
 {
-	double end = aux_seconds() + BESIDE_SECONDS;
+	double end = aux_seconds() + (fuzz_writes() ? WRITTEN_SECONDS : BESIDE_SECONDS);
 	int ret;
 
 	fuzz_write_to(thread->text);
@@ -170,7 +171,8 @@ static void wait_for_second(struct fuzz_process *process)
 {
 	if (!process->second.busy)
 		return;
-	process->second.enough = true;
+	/* To write a call down takes longer than the call: let it run as often as without. */
+	process->second.enough = !fuzz_writes();
 	sem_wait(&process->second.done);
 	process->second.busy = false;
 	fuzz_write_wait();

@@ -97,6 +97,11 @@ static void open_text(int number)
 				     O_DSYNC | O_CLOEXEC, 0666);
 }
 
+bool fuzz_writes(void)
+{
+	return texts;
+}
+
 /* A step of the second thread is handed over, and is over. */
 int fuzz_write_beside(void)
 {
