@@ -341,19 +341,19 @@ static bool stays_pinned(void)
 static bool is_mapped(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
-	bool is_mapped = false;
+	bool found = false;
 	char line[256];
 
 	while (maps && fgets(line, sizeof(line), maps)) {
 		if (!strstr(line, "[perf_event]"))
 			continue;
 		printf("mapped: %s", line);
-		is_mapped = true;
+		found = true;
 	}
 	fflush(stdout);
 	if (maps)
 		fclose(maps);
-	return is_mapped;
+	return found;
 }
 
 /* Run the programs of a list, one after the other. */

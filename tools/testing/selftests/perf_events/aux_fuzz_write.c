@@ -670,6 +670,7 @@ int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int time
 {
 	struct fuzz_shared *shared = __real_mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 						 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *found;
 
 	texts = __real_mmap(NULL, sizeof(*texts), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -682,11 +683,10 @@ int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int time
 		open_text(new_text());
 		if (files[0] < 0)
 			return -1;
-		if (fuzz_run_in_child(list, shared) || fuzz_check())
-			return 1;
+		found = fuzz_run_in_child(list, shared);
 		/* What is freed after this may do harm then. */
 		usleep(AFTER_USEC);
-		if (fuzz_check())
+		if (found || fuzz_check())
 			return 1;
 		close(files[0]);
 	}
