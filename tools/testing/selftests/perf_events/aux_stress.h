@@ -32,6 +32,8 @@ struct stress_counts {
  */
 struct stress_slot {
 	atomic_int fd;
+	/* how many events have come into the slot */
+	atomic_uint events;
 	/* address | number of pages, in the bits of PAGES_MASK; 0: none */
 	atomic_ulong maps[STRESS_MAPS];
 };
@@ -85,6 +87,8 @@ struct stress_slot *stress_any_slot(struct stress_actor *actor);
 struct stress_slot *stress_used_slot(struct stress_actor *actor);
 atomic_ulong *stress_used_map(struct stress_actor *actor, struct stress_slot *slot);
 int stress_unmap_value(unsigned long value);
+void stress_keep_map(struct stress_actor *actor, struct stress_slot *slot, atomic_ulong *map,
+		     unsigned long value, unsigned int events);
 int stress_keep(struct stress_actor *actor, int fd);
 pid_t stress_traced_task(struct stress_actor *actor);
 

@@ -97,8 +97,12 @@ static pid_t traced_child(struct stress_actor *a, unsigned int rounds)
 {
 	bool inherit = stress_random(a, 2), overwrite = stress_random(a, 2);
 	int cpu = stress_random(a, CPUS), ret;
-	pid_t pid = fork();
+	pid_t pid;
 
+	/* Nobody waits for the grandchild, which has copies of all files. */
+	if (inherit)
+		a->astray = true;
+	pid = fork();
 	if (pid)
 		return pid;
 	ret = trace_oneself(false, inherit, cpu, overwrite);

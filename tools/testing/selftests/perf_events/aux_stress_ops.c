@@ -106,6 +106,19 @@ static void unmap_all(struct stress_slot *slot)
 		unmap(&slot->maps[i]);
 }
 
+/*
+ * A mapping comes into a slot, of which the caller has read the number of events before. If
+ * another thread has replaced the event since, the old one may live on with this mapping.
+ */
+void stress_keep_map(struct stress_actor *a, struct stress_slot *slot, atomic_ulong *map,
+		     unsigned long value, unsigned int events)
+{
+	/* What another thread has mapped there meanwhile is unmapped. */
+	stress_unmap_value(atomic_exchange(map, value));
+	if (slot->events != events)
+		a->astray = true;
+}
+
 /* An event comes into a slot; now and then the old one's mappings outlive it. */
 int stress_keep(struct stress_actor *a, int fd)
 {
@@ -115,6 +128,7 @@ int stress_keep(struct stress_actor *a, int fd)
 	if (fd < 0)
 		return -errno;
 	old = atomic_exchange(&slot->fd, fd);
+	slot->events++;
 	if (old >= 0)
 		close(old);
 	if (stress_random(a, 4))
@@ -235,17 +249,17 @@ static int op_close(struct stress_actor *a)
 }
 
 /* The old mapping of that place goes: in any order, that is. */
-static int map(struct stress_slot *slot, int index, unsigned long pages, int prot, off_t offset)
+static int map(struct stress_actor *a, struct stress_slot *slot, int index, unsigned long pages,
+	       int prot, off_t offset)
 {
+	unsigned int events = slot->events;
 	void *at;
 
 	unmap(&slot->maps[index]);
 	at = mmap(NULL, pages * PAGE, prot, MAP_SHARED, slot->fd, offset);
 	if (at == MAP_FAILED)
 		return -errno;
-	/* What another thread has mapped there meanwhile is not lost. */
-	pages |= (unsigned long)at;
-	stress_unmap_value(atomic_exchange(&slot->maps[index], pages));
+	stress_keep_map(a, slot, &slot->maps[index], (unsigned long)at | pages, events);
 	return 0;
 }
 
@@ -254,7 +268,7 @@ static int op_map_data(struct stress_actor *a)
 {
 	unsigned int order = stress_random(a, 2) ? 0 : stress_random(a, MAX_DATA_ORDER + 1);
 
-	return map(stress_used_slot(a), 0, 1 + (1UL << order), PROT_READ | PROT_WRITE, 0);
+	return map(a, stress_used_slot(a), 0, 1 + (1UL << order), PROT_READ | PROT_WRITE, 0);
 }
 
 /* Once more the same, elsewhere. */
@@ -263,7 +277,7 @@ static int op_map_data_again(struct stress_actor *a)
 	struct stress_slot *slot = stress_used_slot(a);
 	unsigned long pages = slot->maps[0] & PAGES_MASK;
 
-	return map(slot, STRESS_MAPS - 1, pages ?: 2, PROT_READ, 0);
+	return map(a, slot, STRESS_MAPS - 1, pages ?: 2, PROT_READ, 0);
 }
 
 /* Where a field of the user page is. */
@@ -279,7 +293,7 @@ static int map_area(struct stress_actor *a, int prot)
 
 	/* There has to be a buffer first. */
 	if (!page)
-		return map(slot, 0, 2, PROT_READ | PROT_WRITE, 0);
+		return map(a, slot, 0, 2, PROT_READ | PROT_WRITE, 0);
 	ret = stress_get(a, FIELD(page, aux_size), &size);
 	if (ret)
 		return ret;
@@ -287,7 +301,7 @@ static int map_area(struct stress_actor *a, int prot)
 		size = PAGE << stress_random(a, MAX_AREA_ORDER + 1);
 	ret = stress_put(a, FIELD(page, aux_offset), pages * PAGE);
 	ret = ret ?: stress_put(a, FIELD(page, aux_size), size);
-	return ret ?: map(slot, 1 + stress_random(a, STRESS_MAPS - 1), size / PAGE, prot,
+	return ret ?: map(a, slot, 1 + stress_random(a, STRESS_MAPS - 1), size / PAGE, prot,
 			  pages * PAGE);
 }
 
@@ -312,7 +326,9 @@ static int op_unmap(struct stress_actor *a)
 /* Somewhere else in the address space: open() and close() of a mapping that lives. */
 static int op_mremap(struct stress_actor *a)
 {
-	atomic_ulong *map = stress_used_map(a, stress_used_slot(a));
+	struct stress_slot *slot = stress_used_slot(a);
+	atomic_ulong *map = stress_used_map(a, slot);
+	unsigned int events = slot->events;
 	unsigned long value = atomic_exchange(map, 0);
 	size_t len = (value & PAGES_MASK) * PAGE;
 	void *from = (void *)(value & ~PAGES_MASK), *to;
@@ -323,7 +339,7 @@ static int op_mremap(struct stress_actor *a)
 	to = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (to == MAP_FAILED) {
 		ret = -errno;
-		stress_unmap_value(atomic_exchange(map, value));
+		stress_keep_map(a, slot, map, value, events);
 		return ret;
 	}
 	if (mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
@@ -334,7 +350,7 @@ static int op_mremap(struct stress_actor *a)
 	/* Without memory to unmap it there, it is in both places. The fuzzer uses none twice. */
 	if (!ret && a->choose)
 		stress_unmap_value((unsigned long)from | len / PAGE);
-	stress_unmap_value(atomic_exchange(map, (unsigned long)to | len / PAGE));
+	stress_keep_map(a, slot, map, (unsigned long)to | len / PAGE, events);
 	return ret;
 }
 

@@ -330,6 +330,7 @@ int stress_map_any(struct stress_actor *a)
 	off_t offset = stress_random(a, 2) ? 0 : any_pages(a) * PAGE;
 	int flags = stress_random(a, 8) ? MAP_SHARED : MAP_PRIVATE;
 	int protection = any_protection(a);
+	unsigned int events = slot->events;
 	void *at;
 
 	if (!pages || pages > MAX_PAGES)
@@ -339,7 +340,7 @@ int stress_map_any(struct stress_actor *a)
 	at = mmap(NULL, pages * PAGE, protection, flags, slot->fd, offset);
 	if (at == MAP_FAILED)
 		return -errno;
-	stress_unmap_value(atomic_exchange(&slot->maps[0], (unsigned long)at | pages));
+	stress_keep_map(a, slot, &slot->maps[0], (unsigned long)at | pages, events);
 	return 0;
 }
 
