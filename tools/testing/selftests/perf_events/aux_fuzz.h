@@ -15,11 +15,17 @@
 #define FUZZ_CHOICES	24
 /* Instead of a number in stress_ops: what was open is closed, and the next program begins. */
 #define FUZZ_BEGIN	UINT8_MAX
+#define FUZZ_CPUS	2
 #define FUZZ_PROGRAMS	64
 #define FUZZ_MAX_STEPS	40
 #define FUZZ_MAX_TEXT	256
 /* The finding that all programs since the last search may have made, not the last list */
 #define FUZZ_PAGES_LOST	"pages are lost"
+#define FUZZ_TRACES_ON	"an event traces on that is disabled"
+/* Status of a program in C that has told of that itself */
+#define FUZZ_TOLD	99
+/* How much of a mapping is compared, in bytes */
+#define FUZZ_PLACE_LEN	65536
 #define FUZZ_EDGES	0x40000U
 
 /* An operation with its choices: the same steps do the same. */
@@ -71,6 +77,9 @@ void fuzz_prepare(void);
 void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared);
 const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared);
 
+/* aux_fuzz_stopped.c */
+bool fuzz_traces_on(const struct stress_actor *actor);
+
 /* aux_fuzz_cover.c: by KCOV, which a kernel may not have */
 bool fuzz_cover_exists(void);
 bool fuzz_cover_start(void);
@@ -94,6 +103,7 @@ int fuzz_write_beside(void);
 void fuzz_write_wait(void);
 void fuzz_write_note(const char *note, const char *value);
 void fuzz_write_fail(unsigned int nth);
+void fuzz_write_place(const char *function, int number, unsigned long at, size_t len);
 void fuzz_new_arena(void);
 
 /* aux_fuzz_frame.c */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,10 +20,8 @@
 #include "aux_fuzz.h"
 #include "aux_util.h"
 
-#define CPUS		2
 /* A step takes some milliseconds, or a second if a CPU goes. */
 #define STUCK_SECONDS	120
-#define WORK_ROUNDS	2000
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
@@ -201,32 +198,15 @@ static void find(struct fuzz_shared *shared, const char *what)
 		snprintf(shared->finding, sizeof(shared->finding), "%s", what);
 }
 
-/* The position up to which an area was written, of an event that is disabled. */
-static bool head_of(struct fuzz_process *process, struct stress_slot *slot, __u64 *head)
-{
-	unsigned long page = slot->maps[0] & ~PAGES_MASK;
-
-	return page && !stress_get(&process->first.actor,
-				   page + offsetof(struct perf_event_mmap_page, aux_head), head);
-}
-
-/* If each event that may trace is at hand, they all stop. */
 static void check_stopped(struct fuzz_process *process)
 {
-	__u64 before[STRESS_SLOTS], after;
-	bool known[STRESS_SLOTS];
-
 	if (process->first.actor.astray || process->second.actor.astray)
 		return;
-	for (int i = 0; i < STRESS_SLOTS; i++)
-		ioctl(process->slots[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	for (int i = 0; i < STRESS_SLOTS; i++)
-		known[i] = head_of(process, &process->slots[i], &before[i]);
-	aux_work(WORK_ROUNDS);
-	for (int i = 0; i < STRESS_SLOTS; i++) {
-		if (known[i] && head_of(process, &process->slots[i], &after) &&
-		    after != before[i])
-			find(process->shared, "an event traces on that is disabled");
+	if (fuzz_traces_on(&process->first.actor)) {
+		printf("in program %u of the list, for %s\n", process->program,
+		       getenv("AUX_PMU"));
+		fflush(stdout);
+		find(process->shared, FUZZ_TRACES_ON);
 	}
 }
 
@@ -275,7 +255,7 @@ static void end_program(struct fuzz_process *process)
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	CPU_ZERO(&all);
-	for (int i = 0; i < CPUS; i++)
+	for (int i = 0; i < FUZZ_CPUS; i++)
 		CPU_SET(i, &all);
 	sched_setaffinity(0, sizeof(all), &all);
 	fuzz_write_to(0);

@@ -131,6 +131,12 @@ void fuzz_write_note(const char *note, const char *value)
 	say("\n\t/* %s%s */\n", note, value);
 }
 
+/* A program in C looks at the places that fuzz_traces_on() does. */
+void fuzz_write_place(const char *function, int number, unsigned long at, size_t len)
+{
+	say("\t%s(%d, 0x%lx, 0x%zx);\n", function, number, at, len);
+}
+
 /* Before something is to fail, and with 0 when nothing is any more. */
 void fuzz_write_fail(unsigned int nth)
 {
@@ -717,6 +723,8 @@ int fuzz_join(const char *path, const char *finding)
 		return -1;
 	fprintf(file, "/*\n * %s\n *\n", finding);
 	fputs(" * Found by aux_fuzz. Argument: how often it is tried.\n */\n", file);
+	/* Of other findings the steps may leave an event that is not disabled, in another order. */
+	fprintf(file, "static const int looks = %d;\n\n", !strcmp(finding, FUZZ_TRACES_ON));
 	write_sources(file);
 	fputs(fuzz_prologue, file);
 	write_text(file, 0, FUNCTIONS);

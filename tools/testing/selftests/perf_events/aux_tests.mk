@@ -22,7 +22,7 @@ TEST_GEN_FILES += $(if $(AUX_SYNTH_SOURCE),perf_aux_synth)
 AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_bpf.c \
 		  aux_stress_memory.c
 AUX_FUZZ := aux_fuzz_steps.c aux_fuzz_run.c aux_fuzz_cover.c aux_fuzz_check.c aux_fuzz_shrink.c \
-	    aux_fuzz_write.c aux_fuzz_frame.c
+	    aux_fuzz_write.c aux_fuzz_frame.c aux_fuzz_stopped.c
 # Calls of these functions in aux_fuzz go by way of aux_fuzz_write.c.
 AUX_FUZZ_WRAPPED := syscall mmap mmap64 munmap mremap mprotect madvise mlock ioctl close pipe2 \
 		    vmsplice fcntl fcntl64 prctl poll read sendmsg recvmsg stress_put stress_touch \
