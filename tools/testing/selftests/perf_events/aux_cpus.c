@@ -14,6 +14,8 @@
 
 #define DATA_PAGES	64
 #define AREA		(4UL << 20)
+/* aux_head of a trace that is on moves at multiples of this, so that a slow machine gets there */
+#define WATERMARK	(64U << 10)
 #define ROUNDS		2000
 #define MOVES		200
 #define SWITCHES	4
@@ -47,7 +49,11 @@ FIXTURE_TEARDOWN(aux_cpus)
 
 static int trace(struct aux_event *event, pid_t pid, int cpu)
 {
-	return aux_open_mapped(event, NULL, pid, cpu, DATA_PAGES) ?:
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	attr.aux_watermark = WATERMARK;
+	return aux_open_mapped(event, &attr, pid, cpu, DATA_PAGES) ?:
 	       aux_map_area(event, AREA, PROT_READ | PROT_WRITE) ?:
 	       aux_enable(event);
 }
