@@ -15,7 +15,6 @@
 #define FUZZ_CHOICES	24
 /* Instead of a number in stress_ops: what was open is closed, and the next program begins. */
 #define FUZZ_BEGIN	UINT8_MAX
-#define FUZZ_CPUS	2
 #define FUZZ_PROGRAMS	64
 #define FUZZ_MAX_STEPS	40
 #define FUZZ_MAX_TEXT	256

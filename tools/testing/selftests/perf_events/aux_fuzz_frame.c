@@ -101,7 +101,7 @@ const char fuzz_prologue[] =
 "\tattr.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;\n"
 "\tattr.key_size = sizeof(int);\n"
 "\tattr.value_size = sizeof(int);\n"
-"\tattr.max_entries = 2;\n"
+"\tattr.max_entries = " STRINGIFY(STRESS_CPUS) ";\n"
 "\treturn bpf(BPF_MAP_CREATE, &attr);\n"
 "}\n"
 "\n"

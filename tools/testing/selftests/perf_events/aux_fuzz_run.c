@@ -255,7 +255,7 @@ static void end_program(struct fuzz_process *process)
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	CPU_ZERO(&all);
-	for (int i = 0; i < FUZZ_CPUS; i++)
+	for (int i = 0; i < STRESS_CPUS; i++)
 		CPU_SET(i, &all);
 	sched_setaffinity(0, sizeof(all), &all);
 	fuzz_write_to(0);

@@ -52,7 +52,7 @@ static size_t copy(const struct stress_actor *actor, unsigned long at, size_t le
 /* An event may be of one CPU. */
 static void work_on_each_cpu(unsigned int rounds)
 {
-	for (int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
+	for (int cpu = 0; cpu < STRESS_CPUS; cpu++) {
 		aux_pin(0, cpu);
 		aux_work(rounds);
 	}

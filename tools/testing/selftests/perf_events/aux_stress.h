@@ -15,6 +15,8 @@
 /* Events of a process, and mappings of each of them; the first is user page and data. */
 #define STRESS_SLOTS	4
 #define STRESS_MAPS	4
+/* The CPUs that are used, from 0 on */
+#define STRESS_CPUS	2
 
 /* How often each operation returned 0 and each errno; shared by all processes. */
 struct stress_counts {

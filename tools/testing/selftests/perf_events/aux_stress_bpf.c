@@ -12,7 +12,6 @@
 #include "aux_stress.h"
 #include "aux_util.h"
 
-#define CPUS	2
 #define SAMPLE_SIZE	2048
 
 const char * const stress_tracepoints[STRESS_TRACEPOINTS] = {
@@ -80,7 +79,7 @@ int stress_open_tracepoint(struct stress_actor *a)
 	bool of_cpu = a->per_cpu || !stress_random(a, 3);
 
 	return stress_keep(a, open_beside(a, &attr, of_cpu ? -1 : stress_traced_task(a),
-					  of_cpu ? (int)stress_random(a, CPUS) : -1));
+					  of_cpu ? (int)stress_random(a, STRESS_CPUS) : -1));
 }
 
 static int bpf(enum bpf_cmd command, union bpf_attr *attr)
@@ -128,9 +127,9 @@ static int map_of_events(struct stress_actor *a)
 	attr.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
 	attr.key_size = sizeof(int);
 	attr.value_size = sizeof(int);
-	attr.max_entries = CPUS;
+	attr.max_entries = STRESS_CPUS;
 	map = bpf(BPF_MAP_CREATE, &attr);
-	for (int cpu = 0; map >= 0 && cpu < CPUS; cpu++) {
+	for (int cpu = 0; map >= 0 && cpu < STRESS_CPUS; cpu++) {
 		bool writes = stress_random(a, 2);
 		int fd = writes ? open_output(a, cpu) : stress_used_slot(a)->fd;
 

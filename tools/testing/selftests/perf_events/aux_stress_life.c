@@ -18,7 +18,6 @@
 #define WORK_ROUNDS	20000
 #define DATA_PAGES	2
 #define AREA		(64UL * 1024)
-#define CPUS		2
 
 /* Waits for a child; what it returns is the errno that it met. */
 static int errno_of(pid_t pid)
@@ -96,7 +95,7 @@ static int trace_oneself(bool exec, bool inherit, int cpu, bool overwrite)
 static pid_t traced_child(struct stress_actor *a, unsigned int rounds)
 {
 	bool inherit = stress_random(a, 2), overwrite = stress_random(a, 2);
-	int cpu = stress_random(a, CPUS), ret;
+	int cpu = stress_random(a, STRESS_CPUS), ret;
 	pid_t pid;
 
 	/* Nobody waits for the grandchild, which has copies of all files. */

@@ -20,7 +20,6 @@
 #define PERIOD		50000
 #define SAMPLE_SIZE	2048
 #define WORK_ROUNDS	20000
-#define CPUS		2
 
 void stress_count(struct stress_counts *counts, unsigned int op, int ret)
 {
@@ -166,7 +165,8 @@ static int open_attr(struct stress_actor *a, struct perf_event_attr *attr, pid_t
 static int op_open(struct stress_actor *a)
 {
 	struct perf_event_attr attr;
-	int cpu = a->per_cpu ? (int)stress_random(a, CPUS) : (int)stress_random(a, CPUS + 1) - 1;
+	int cpu = a->per_cpu ? (int)stress_random(a, STRESS_CPUS) :
+			       (int)stress_random(a, STRESS_CPUS + 1) - 1;
 
 	aux_attr(&attr);
 	attr.disabled = stress_random(a, 2);
@@ -176,7 +176,7 @@ static int op_open(struct stress_actor *a)
 static int op_open_inherited(struct stress_actor *a)
 {
 	struct perf_event_attr attr;
-	int cpu = stress_random(a, CPUS);
+	int cpu = stress_random(a, STRESS_CPUS);
 
 	aux_attr(&attr);
 	attr.disabled = stress_random(a, 2);
@@ -201,7 +201,7 @@ void stress_cycles_attr(struct perf_event_attr *attr)
 static int open_group(struct stress_actor *a, struct perf_event_attr *trace,
 		      struct perf_event_attr *member, int members)
 {
-	int cpu = a->per_cpu ? (int)stress_random(a, CPUS) : -1;
+	int cpu = a->per_cpu ? (int)stress_random(a, STRESS_CPUS) : -1;
 	pid_t pid = any_target(a);
 	int leader, ret = 0;
 
@@ -417,7 +417,7 @@ static int redirect_new(struct stress_actor *a, int to)
 		aux_attr(&attr);
 	else
 		attr = *a->cycles;
-	for (int cpu = 0; cpu < CPUS; cpu++) {
+	for (int cpu = 0; cpu < STRESS_CPUS; cpu++) {
 		fd = open_attr(a, &attr, any_target(a), cpu, -1);
 		ret = fd < 0 ? -errno : stress_result(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to));
 		if (!ret)
@@ -467,7 +467,7 @@ static int op_work(struct stress_actor *a)
 
 static int op_pin(struct stress_actor *a)
 {
-	return stress_result(aux_pin(0, stress_random(a, CPUS)));
+	return stress_result(aux_pin(0, stress_random(a, STRESS_CPUS)));
 }
 
 /* The event lives on in another process, or in no process at all for a while. */

@@ -19,7 +19,6 @@
 
 #define PAGE		aux_page_size()
 #define COUNT(array)	STRESS_COUNT(array)
-#define CPUS		2
 /* Flags of perf_event_attr, bits of its sample_type and of its read_format, so far */
 #define ATTR_FLAGS	41
 /* With big endian, the bit fields of struct perf_event_attr begin at the other end of the word. */
@@ -197,7 +196,7 @@ int stress_open_any(struct stress_actor *a)
 {
 	struct perf_event_attr attr = { };
 	int leader = stress_random(a, 2) ? stress_used_slot(a)->fd : -1;
-	int cpu = (int)stress_random(a, CPUS + 2) - 1;
+	int cpu = (int)stress_random(a, STRESS_CPUS + 2) - 1;
 	pid_t pid = a->per_cpu || !stress_random(a, 4) ? -1 : stress_traced_task(a);
 
 	set_event(a, &attr);
