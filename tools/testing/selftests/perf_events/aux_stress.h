@@ -34,8 +34,8 @@ struct stress_counts {
  */
 struct stress_slot {
 	atomic_int fd;
-	/* how many events have come into the slot */
-	atomic_uint events;
+	/* incremented before and after fd changes, so odd meanwhile; see stress_keep_map() */
+	atomic_uint changes;
 	/* address | number of pages, in the bits of PAGES_MASK; 0: none */
 	atomic_ulong maps[STRESS_MAPS];
 };
@@ -90,7 +90,7 @@ struct stress_slot *stress_used_slot(struct stress_actor *actor);
 atomic_ulong *stress_used_map(struct stress_actor *actor, struct stress_slot *slot);
 int stress_unmap_value(unsigned long value);
 void stress_keep_map(struct stress_actor *actor, struct stress_slot *slot, atomic_ulong *map,
-		     unsigned long value, unsigned int events);
+		     unsigned long value, unsigned int changes);
 int stress_keep(struct stress_actor *actor, int fd);
 pid_t stress_traced_task(struct stress_actor *actor);
 

@@ -106,16 +106,26 @@ static void unmap_all(struct stress_slot *slot)
 }
 
 /*
- * A mapping comes into a slot, of which the caller has read the number of events before. If
- * another thread has replaced the event since, the old one may live on with this mapping.
+ * A mapping comes into a slot. The caller has read the slot's changes before it used its file or
+ * took the mapping from there. If another thread was replacing or closing the event then, or has
+ * done so since, that event may live on by this mapping. Otherwise the other thread, whenever it
+ * does, finds the mapping in the slot. Only the fuzzer reads the mark, and only two of its threads
+ * share slots.
  */
 void stress_keep_map(struct stress_actor *a, struct stress_slot *slot, atomic_ulong *map,
-		     unsigned long value, unsigned int events)
+		     unsigned long value, unsigned int changes)
 {
 	/* What another thread has mapped there meanwhile is unmapped. */
 	stress_unmap_value(atomic_exchange(map, value));
-	if (slot->events != events)
+	if (slot->changes != changes || changes & 1)
 		a->astray = true;
+}
+
+/* The event of a slot goes from there, but lives on if it is mapped. */
+static void note_astray(struct stress_actor *a, const struct stress_slot *slot)
+{
+	for (int i = 0; i < STRESS_MAPS; i++)
+		a->astray |= !!slot->maps[i];
 }
 
 /* An event comes into a slot; now and then the old one's mappings outlive it. */
@@ -126,14 +136,15 @@ int stress_keep(struct stress_actor *a, int fd)
 
 	if (fd < 0)
 		return -errno;
+	slot->changes++;
 	old = atomic_exchange(&slot->fd, fd);
-	slot->events++;
 	if (old >= 0)
 		close(old);
 	if (stress_random(a, 4))
 		unmap_all(slot);
-	else if (old >= 0)
-		a->astray = true;
+	else
+		note_astray(a, slot);
+	slot->changes++;
 	return 0;
 }
 
@@ -241,10 +252,14 @@ static int op_open_paused(struct stress_actor *a)
 
 static int op_close(struct stress_actor *a)
 {
-	int fd = atomic_exchange(&stress_any_slot(a)->fd, -1);
+	struct stress_slot *slot = stress_any_slot(a);
+	int fd;
 
-	/* It lives on if it is mapped. */
-	a->astray = true;
+	slot->changes++;
+	fd = atomic_exchange(&slot->fd, -1);
+	if (fd >= 0)
+		note_astray(a, slot);
+	slot->changes++;
 	return fd < 0 ? -EBADF : stress_result(close(fd));
 }
 
@@ -252,14 +267,14 @@ static int op_close(struct stress_actor *a)
 static int map(struct stress_actor *a, struct stress_slot *slot, int index, unsigned long pages,
 	       int prot, off_t offset)
 {
-	unsigned int events = slot->events;
+	unsigned int changes = slot->changes;
 	void *at;
 
 	unmap(&slot->maps[index]);
 	at = mmap(NULL, pages * PAGE, prot, MAP_SHARED, slot->fd, offset);
 	if (at == MAP_FAILED)
 		return -errno;
-	stress_keep_map(a, slot, &slot->maps[index], (unsigned long)at | pages, events);
+	stress_keep_map(a, slot, &slot->maps[index], (unsigned long)at | pages, changes);
 	return 0;
 }
 
@@ -328,7 +343,7 @@ static int op_mremap(struct stress_actor *a)
 {
 	struct stress_slot *slot = stress_used_slot(a);
 	atomic_ulong *map = stress_used_map(a, slot);
-	unsigned int events = slot->events;
+	unsigned int changes = slot->changes;
 	unsigned long value = atomic_exchange(map, 0);
 	size_t len = (value & PAGES_MASK) * PAGE;
 	void *from = (void *)(value & ~PAGES_MASK), *to;
@@ -339,7 +354,7 @@ static int op_mremap(struct stress_actor *a)
 	to = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (to == MAP_FAILED) {
 		ret = -errno;
-		stress_keep_map(a, slot, map, value, events);
+		stress_keep_map(a, slot, map, value, changes);
 		return ret;
 	}
 	if (mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
@@ -350,7 +365,7 @@ static int op_mremap(struct stress_actor *a)
 	/* Without memory to unmap it there, it is in both places. The fuzzer uses none twice. */
 	if (!ret && a->choose)
 		stress_unmap_value((unsigned long)from | len / PAGE);
-	stress_keep_map(a, slot, map, (unsigned long)to | len / PAGE, events);
+	stress_keep_map(a, slot, map, (unsigned long)to | len / PAGE, changes);
 	return ret;
 }
 
@@ -480,16 +495,17 @@ static int op_send(struct stress_actor *a)
 		.msg_control = control, .msg_controllen = sizeof(control),
 	};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	int fd = stress_used_slot(a)->fd;
+	int fd = stress_used_slot(a)->fd, ret;
 
 	if (a->alone)
 		return -EPERM;
-	a->astray = true;
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return stress_result(sendmsg(a->mailbox[0], &message, MSG_DONTWAIT));
+	ret = stress_result(sendmsg(a->mailbox[0], &message, MSG_DONTWAIT));
+	a->astray |= !ret;
+	return ret;
 }
 
 static int op_receive(struct stress_actor *a)

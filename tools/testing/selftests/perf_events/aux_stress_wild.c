@@ -329,7 +329,7 @@ int stress_map_any(struct stress_actor *a)
 	off_t offset = stress_random(a, 2) ? 0 : any_pages(a) * PAGE;
 	int flags = stress_random(a, 8) ? MAP_SHARED : MAP_PRIVATE;
 	int protection = any_protection(a);
-	unsigned int events = slot->events;
+	unsigned int changes = slot->changes;
 	void *at;
 
 	if (!pages || pages > MAX_PAGES)
@@ -339,7 +339,7 @@ int stress_map_any(struct stress_actor *a)
 	at = mmap(NULL, pages * PAGE, protection, flags, slot->fd, offset);
 	if (at == MAP_FAILED)
 		return -errno;
-	stress_keep_map(a, slot, &slot->maps[0], (unsigned long)at | pages, events);
+	stress_keep_map(a, slot, &slot->maps[0], (unsigned long)at | pages, changes);
 	return 0;
 }
 
@@ -435,7 +435,6 @@ int stress_pin_pages(struct stress_actor *a)
 
 int stress_duplicate(struct stress_actor *a)
 {
-	a->astray = true;
 	return stress_keep(a, fcntl(stress_used_slot(a)->fd, F_DUPFD_CLOEXEC, 0));
 }
 
