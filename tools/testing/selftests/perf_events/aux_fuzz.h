@@ -74,10 +74,11 @@ void fuzz_drop(struct fuzz_list *list, size_t at, size_t count);
 extern const char *const fuzz_pmus[];
 void fuzz_prepare(void);
 void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared);
+int fuzz_count_maps(bool tells);
 const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared);
 
 /* aux_fuzz_stopped.c */
-bool fuzz_traces_on(const struct stress_actor *actor);
+bool fuzz_traces_on(struct stress_actor *actor);
 
 /* aux_fuzz_cover.c: by KCOV, which a kernel may not have */
 bool fuzz_cover_exists(void);
@@ -102,6 +103,8 @@ int fuzz_write_beside(void);
 void fuzz_write_wait(void);
 void fuzz_write_note(const char *note, const char *value);
 void fuzz_write_fail(unsigned int nth);
+void fuzz_write_unpin(void);
+void fuzz_write_maps(int count);
 void fuzz_write_place(const char *function, int number, unsigned long at, size_t len);
 void fuzz_new_arena(void);
 

@@ -238,13 +238,24 @@ static void wait_for_events(struct fuzz_process *process)
 		usleep(LATE_USEC);
 }
 
-static void end_program(struct fuzz_process *process)
+/* Whichever CPU steps have chosen: what comes now may run on each. */
+static void unpin(void)
 {
 	cpu_set_t all;
 
+	CPU_ZERO(&all);
+	for (int i = 0; i < STRESS_CPUS; i++)
+		CPU_SET(i, &all);
+	sched_setaffinity(0, sizeof(all), &all);
+	fuzz_write_unpin();
+}
+
+static void end_program(struct fuzz_process *process)
+{
 	wait_for_second(process);
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	check_stopped(process);
+	unpin();
 	note_cover(process);
 	stress_close_all(&process->first.actor);
 	/* A reproducer has a mailbox of its own. */
@@ -254,10 +265,6 @@ static void end_program(struct fuzz_process *process)
 	wait_for_events(process);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
-	CPU_ZERO(&all);
-	for (int i = 0; i < STRESS_CPUS; i++)
-		CPU_SET(i, &all);
-	sched_setaffinity(0, sizeof(all), &all);
 	fuzz_write_to(0);
 }
 
@@ -318,22 +325,24 @@ static bool stays_pinned(void)
 }
 
 /* Whether the memory of an event is mapped, and where */
-static bool is_mapped(void)
+/* Return: number of mappings of events; 'tells' prints each */
+int fuzz_count_maps(bool tells)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
-	bool found = false;
 	char line[256];
+	int count = 0;
 
 	while (maps && fgets(line, sizeof(line), maps)) {
 		if (!strstr(line, "[perf_event]"))
 			continue;
-		printf("mapped: %s", line);
-		found = true;
+		if (tells)
+			printf("mapped: %s", line);
+		count++;
 	}
 	fflush(stdout);
 	if (maps)
 		fclose(maps);
-	return found;
+	return count;
 }
 
 /* Run the programs of a list, one after the other. */
@@ -370,7 +379,7 @@ void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
 		return;
 	end_program(process);
 	if (stays_pinned())
-		find(shared, is_mapped() ? "the fuzzer has lost a mapping" :
+		find(shared, fuzz_count_maps(true) ? "the fuzzer has lost a mapping" :
 					   "memory is pinned though nothing is mapped");
 }
 

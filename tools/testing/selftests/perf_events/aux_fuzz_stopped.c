@@ -6,7 +6,6 @@
  * too. Events of tasks that sleep meanwhile are not seen to trace on.
  */
 #define _GNU_SOURCE
-#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,36 +16,60 @@
 #define WORK_ROUNDS	1000
 #define PLACES		(STRESS_SLOTS * STRESS_MAPS)
 
-static char before[PLACES][FUZZ_PLACE_LEN], after[FUZZ_PLACE_LEN];
+/* The begin of a mapping, and what was there; an event that is disabled does not write there. */
+static struct place {
+	unsigned long at;
+	/* 0: nothing can be read there */
+	size_t len;
+	char was[FUZZ_PLACE_LEN];
+} places[PLACES];
 
-/*
- * A place that an event writes to only while it is enabled: aux_head in the first mapping of its
- * slot, and the begin of each other one.
- *
- * Return: its length in bytes, 0 if nothing is mapped
- */
-static size_t find_place(const struct stress_actor *actor, int number, unsigned long *at)
+static void remember_place(struct stress_actor *actor, int number)
 {
-	const struct stress_slot *slot = &actor->slots[number / STRESS_MAPS];
-	unsigned long map = slot->maps[number % STRESS_MAPS];
-	size_t len = (map & PAGES_MASK) * aux_page_size();
+	unsigned long map = actor->slots[number / STRESS_MAPS].maps[number % STRESS_MAPS];
+	struct place *place = &places[number];
 
-	if (!map)
-		return 0;
-	*at = map & ~PAGES_MASK;
-	if (number % STRESS_MAPS)
-		return len < FUZZ_PLACE_LEN ? len : FUZZ_PLACE_LEN;
-	*at += offsetof(struct perf_event_mmap_page, aux_head);
-	return sizeof(__u64);
+	place->at = map & ~PAGES_MASK;
+	place->len = (map & PAGES_MASK) * aux_page_size();
+	if (place->len > FUZZ_PLACE_LEN)
+		place->len = FUZZ_PLACE_LEN;
+	if (!place->len)
+		return;
+	fuzz_write_place("remember", number, place->at, place->len);
+	place->len = stress_copy(actor, place->at, place->len, place->was);
 }
 
-/* Return: how many bytes can be read, which may be none */
-static size_t copy(const struct stress_actor *actor, unsigned long at, size_t len, char *to)
+static void say_change(int number, const char *now, size_t len)
 {
-	ssize_t got = pwrite(actor->scratch, (void *)at, len, 0);
+	const struct place *place = &places[number];
+	size_t first = 0, last = 0, count = 0;
 
-	got = got > 0 ? pread(actor->scratch, to, got, 0) : 0;
-	return got < 0 ? 0 : got;
+	for (size_t i = 0; i < len; i++) {
+		if (place->was[i] == now[i])
+			continue;
+		first = count++ ? first : i;
+		last = i;
+	}
+	printf("slot %d, mapping %d at 0x%lx: %zu of %zu bytes have changed, from 0x%zx to 0x%zx\n",
+	       number / STRESS_MAPS, number % STRESS_MAPS, place->at, count, len, first, last);
+	fflush(stdout);
+}
+
+/* Return: true if it has changed */
+static bool compare_place(struct stress_actor *actor, int number)
+{
+	static char now[FUZZ_PLACE_LEN];
+	const struct place *place = &places[number];
+	size_t len;
+
+	if (!place->len)
+		return false;
+	fuzz_write_place("compare", number, place->at, place->len);
+	len = stress_copy(actor, place->at, place->len, now);
+	if (!memcmp(place->was, now, len))
+		return false;
+	say_change(number, now, len);
+	return true;
 }
 
 /* An event may be of one CPU. */
@@ -58,52 +81,25 @@ static void work_on_each_cpu(unsigned int rounds)
 	}
 }
 
-static void say_change(int number, unsigned long at, size_t len)
-{
-	size_t first = 0, last = 0, count = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (before[number][i] == after[i])
-			continue;
-		first = count++ ? first : i;
-		last = i;
-	}
-	printf("slot %d, mapping %d at 0x%lx: %zu of %zu bytes have changed, from 0x%zx to 0x%zx\n",
-	       number / STRESS_MAPS, number % STRESS_MAPS, at, count, len, first, last);
-	fflush(stdout);
-}
-
 /*
  * Disable the events of all slots, and look whether one of them traces on. The caller has made sure
- * that no other event may write to what is mapped, by stress_actor::astray.
+ * that no other event may write to what is mapped, by stress_actor::astray. The thread stays on the
+ * last CPU.
  */
-bool fuzz_traces_on(const struct stress_actor *actor)
+bool fuzz_traces_on(struct stress_actor *actor)
 {
-	size_t seen[PLACES], len;
-	unsigned long at;
 	bool found = false;
 
 	for (int i = 0; i < STRESS_SLOTS; i++)
 		ioctl(actor->slots[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	/* A record of another CPU that was interrupted has been written when a task runs there. */
 	work_on_each_cpu(1);
-	for (int i = 0; i < PLACES; i++) {
-		len = find_place(actor, i, &at);
-		if (len)
-			fuzz_write_place("remember", i, at, len);
-		seen[i] = len ? copy(actor, at, len, before[i]) : 0;
-	}
+	if (fuzz_writes())
+		fuzz_write_maps(fuzz_count_maps(false));
+	for (int i = 0; i < PLACES; i++)
+		remember_place(actor, i);
 	work_on_each_cpu(WORK_ROUNDS);
-	for (int i = 0; i < PLACES; i++) {
-		if (!seen[i])
-			continue;
-		find_place(actor, i, &at);
-		fuzz_write_place("compare", i, at, seen[i]);
-		len = copy(actor, at, seen[i], after);
-		if (!memcmp(before[i], after, len))
-			continue;
-		say_change(i, at, len);
-		found = true;
-	}
+	for (int i = 0; i < PLACES; i++)
+		found |= compare_place(actor, i);
 	return found;
 }

@@ -131,6 +131,17 @@ void fuzz_write_note(const char *note, const char *value)
 	say("\n\t/* %s%s */\n", note, value);
 }
 
+void fuzz_write_unpin(void)
+{
+	say("\tunpin();\n");
+}
+
+/* So many mappings of events there are before a program in C looks at them. */
+void fuzz_write_maps(int count)
+{
+	say("\texpect_maps(%d);\n", count);
+}
+
 /* A program in C looks at the places that fuzz_traces_on() does. */
 void fuzz_write_place(const char *function, int number, unsigned long at, size_t len)
 {

@@ -97,6 +97,7 @@ pid_t stress_traced_task(struct stress_actor *actor);
 /* aux_stress_memory.c: mapped memory, by way of a file; 0 or -errno */
 int stress_put(struct stress_actor *actor, unsigned long at, __u64 value);
 int stress_get(struct stress_actor *actor, unsigned long at, __u64 *value);
+size_t stress_copy(struct stress_actor *actor, unsigned long at, size_t len, char *to);
 int stress_touch(struct stress_actor *actor, unsigned long at, size_t len);
 
 /* aux_stress_wild.c: operations with any values */
