@@ -7,7 +7,7 @@ import tap as reader
 from points import bail_out
 
 # Of the core, on any processor; and with Intel's PMUs
-CORE = ("kernel/events/aux/aux_kunit.c", "kernel/events/aux/filter_kunit.c")
+CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter", "synth"))
 X86 = (*CORE, "arch/x86/events/intel/pebs_aux_kunit.c")
 SUITE = re.compile(r'\.name\s*=\s*"(\w+)"')
 SCRIPT = """
