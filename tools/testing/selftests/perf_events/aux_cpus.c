@@ -47,12 +47,12 @@ FIXTURE_TEARDOWN(aux_cpus)
 	aux_close(&self->event);
 }
 
-static int trace(struct aux_event *event, pid_t pid, int cpu)
+static int trace(struct aux_event *event, pid_t pid, int cpu, unsigned int watermark)
 {
 	struct perf_event_attr attr;
 
 	aux_attr(&attr);
-	attr.aux_watermark = WATERMARK;
+	attr.aux_watermark = watermark;
 	return aux_open_mapped(event, &attr, pid, cpu, DATA_PAGES) ?:
 	       aux_map_area(event, AREA, PROT_READ | PROT_WRITE) ?:
 	       aux_enable(event);
@@ -68,7 +68,7 @@ static bool is_told_of(struct aux_event *event, struct aux_log *log)
 /* The CPUs that a task runs on, one after the other, write to one area. */
 TEST_F_TIMEOUT(aux_cpus, trace_follows_its_task, 120)
 {
-	ASSERT_EQ(trace(&self->event, 0, -1), 0);
+	ASSERT_EQ(trace(&self->event, 0, -1, 0), 0);
 	for (unsigned int i = 0; i < MOVES; i++) {
 		__u64 before = aux_head(&self->event);
 
@@ -126,7 +126,7 @@ TEST_F_TIMEOUT(aux_cpus, task_trace_outlives_a_cpu, 120)
 		SKIP(return, "%s", aux_missing_hotplug());
 	self->worker = aux_worker(-1);
 	ASSERT_GT(self->worker, 0);
-	ASSERT_EQ(trace(&self->event, self->worker, -1), 0);
+	ASSERT_EQ(trace(&self->event, self->worker, -1, WATERMARK), 0);
 	for (unsigned int i = 0; i < SWITCHES / 2; i++) {
 		ASSERT_EQ(aux_pin(self->worker, 1), 0);
 		EXPECT_TRUE(goes_on(&self->event, &self->log));
@@ -155,7 +155,7 @@ TEST_F_TIMEOUT(aux_cpus, cpu_trace_ends_with_its_cpu, 120)
 	self->worker = aux_worker(-1);
 	ASSERT_GT(self->worker, 0);
 	for (unsigned int i = 0; i < SWITCHES / 2; i++) {
-		ASSERT_EQ(trace(&self->event, -1, 1), 0);
+		ASSERT_EQ(trace(&self->event, -1, 1, WATERMARK), 0);
 		ASSERT_EQ(aux_pin(self->worker, 1), 0);
 		EXPECT_TRUE(goes_on(&self->event, &self->log));
 		self->is_off = true;
@@ -168,7 +168,7 @@ TEST_F_TIMEOUT(aux_cpus, cpu_trace_ends_with_its_cpu, 120)
 		aux_close(&self->event);
 		self->log = (struct aux_log) { };
 	}
-	ASSERT_EQ(trace(&self->event, -1, 1), 0);
+	ASSERT_EQ(trace(&self->event, -1, 1, WATERMARK), 0);
 	ASSERT_EQ(aux_pin(self->worker, 1), 0);
 	EXPECT_TRUE(goes_on(&self->event, &self->log));
 }
