@@ -324,7 +324,6 @@ static bool stays_pinned(void)
 	return false;
 }
 
-/* Whether the memory of an event is mapped, and where */
 /* Return: number of mappings of events; 'tells' prints each */
 int fuzz_count_maps(bool tells)
 {

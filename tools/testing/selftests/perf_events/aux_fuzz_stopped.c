@@ -2,8 +2,8 @@
 /*
  * The fuzzer of AUX areas: an event that is disabled does not trace.
  *
- * A driver may move aux_head seldom, or when a trace ends. So what is in the areas is compared,
- * too. Events of tasks that sleep meanwhile are not seen to trace on.
+ * A driver may move aux_head seldom, or when a trace ends. So areas and records are compared, too,
+ * not only user pages. Events of tasks that sleep meanwhile are not seen to trace on.
  */
 #define _GNU_SOURCE
 #include <string.h>

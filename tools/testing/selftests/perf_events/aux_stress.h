@@ -94,7 +94,7 @@ void stress_keep_map(struct stress_actor *actor, struct stress_slot *slot, atomi
 int stress_keep(struct stress_actor *actor, int fd);
 pid_t stress_traced_task(struct stress_actor *actor);
 
-/* aux_stress_memory.c: mapped memory, by way of a file; 0 or -errno */
+/* aux_stress_memory.c: mapped memory, by way of a file; 0 or -errno, or a number of bytes */
 int stress_put(struct stress_actor *actor, unsigned long at, __u64 value);
 int stress_get(struct stress_actor *actor, unsigned long at, __u64 *value);
 size_t stress_copy(struct stress_actor *actor, unsigned long at, size_t len, char *to);
