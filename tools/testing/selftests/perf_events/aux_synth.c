@@ -557,40 +557,6 @@ static void check_newest(struct sampled *sampled, struct aux_event *event)
 	}
 }
 
-TEST_F_TIMEOUT(aux_synth, samples, 60)
-{
-	/* So little that all of it is in the area at the end */
-	const __u64 config = SYNTH_PERIOD(100) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
-	const __u32 want = 8 * SYNTH_PACKET;
-	struct aux_event sampler = { .fd = -1 };
-	static struct aux_record record;
-	static struct sampled sampled;
-
-	if (aux_missing_samples())
-		SKIP(return, "%s", aux_missing_samples());
-	memset(&sampled, 0, sizeof(sampled));
-	ASSERT_EQ(open_area(&self->event, config, PROT_READ, 0, -1, false), 0);
-	ASSERT_EQ(open_sampler(&sampler, &self->event, 0, want), 0);
-	ASSERT_EQ(aux_enable(&self->event), 0);
-	for (unsigned int i = 0; i < LAPS; i++) {
-		fault(1);
-		work_for(0.0005);
-	}
-	aux_disable(&self->event);
-
-	while (aux_next(&sampler, &record))
-		if (record.header.type == PERF_RECORD_SAMPLE)
-			note_sample(&sampled, &record, want);
-	check_newest(&sampled, &self->event);
-	EXPECT_EQ(sampled.wrong, NULL) {
-		TH_LOG("a sample has %s", sampled.wrong);
-	}
-	ASSERT_GE(sampled.samples, LAPS);
-	EXPECT_EQ(sampled.filled, sampled.samples);
-	EXPECT_GT(sampled.sample[sampled.samples - 1].next, LAPS / 4);
-	aux_close(&sampler);
-}
-
 /*
  * The number after that of the newest packet, of one kind or, with 0, of any. The search goes
  * backwards, so that newer packets come before older ones, whose sums are not needed then.
@@ -616,15 +582,6 @@ static __u64 packets_in(struct aux_event *event)
 	return newest_in(event, 0);
 }
 
-/* Do once what will be done: whatever it touches is there afterwards, and causes no fault. */
-static void warm_up(struct aux_event *event)
-{
-	aux_enable(event);
-	work_for(0.0001);
-	packets_in(event);
-	aux_disable(event);
-}
-
 /* Wait for more packets than a number, however long this machine stands still meanwhile. */
 static bool runs_beyond(struct aux_event *event, __u64 packets)
 {
@@ -633,6 +590,51 @@ static bool runs_beyond(struct aux_event *event, __u64 packets)
 	while (packets_in(event) <= packets && aux_seconds() < end)
 		work_for(0.0001);
 	return packets_in(event) > packets;
+}
+
+TEST_F_TIMEOUT(aux_synth, samples, 60)
+{
+	/* So little that all of it is in the area at the end */
+	const __u64 config = SYNTH_PERIOD(100) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
+	const __u32 want = 8 * SYNTH_PACKET;
+	struct aux_event sampler = { .fd = -1 };
+	static struct aux_record record;
+	static struct sampled sampled;
+
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
+	memset(&sampled, 0, sizeof(sampled));
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ, 0, -1, false), 0);
+	ASSERT_EQ(open_sampler(&sampler, &self->event, 0, want), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		fault(1);
+		work_for(0.0005);
+	}
+	EXPECT_TRUE(runs_beyond(&self->event, LAPS / 4));
+	fault(1);
+	aux_disable(&self->event);
+
+	while (aux_next(&sampler, &record))
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			note_sample(&sampled, &record, want);
+	check_newest(&sampled, &self->event);
+	EXPECT_EQ(sampled.wrong, NULL) {
+		TH_LOG("a sample has %s", sampled.wrong);
+	}
+	ASSERT_GT(sampled.samples, LAPS);
+	EXPECT_EQ(sampled.filled, sampled.samples);
+	EXPECT_GT(sampled.sample[sampled.samples - 1].next, LAPS / 4);
+	aux_close(&sampler);
+}
+
+/* Do once what will be done: whatever it touches is there afterwards, and causes no fault. */
+static void warm_up(struct aux_event *event)
+{
+	aux_enable(event);
+	work_for(0.0001);
+	packets_in(event);
+	aux_disable(event);
 }
 
 /* A page fault pauses the trace, and not a packet follows. */
