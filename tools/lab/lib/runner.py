@@ -306,6 +306,11 @@ def _count(outcome, counters, kernel):
         coverage.add(counters, kernel)
     except LabError as error:
         outcome.problem = outcome.problem or str(error)
+    except OSError as error:
+        # What the guest has done is said all the same.
+        if not host.is_full_disk(error):
+            raise
+        outcome.problem = outcome.problem or str(host.full_disk(error))
 
 
 def _once(run, winsize):
