@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the machine must be and have before anything is built on it."""
 
+import contextlib
 import errno
 import os
 import platform
@@ -97,6 +98,17 @@ def full_disk(error):
         return LabError(error.strerror, "set TMPDIR to a directory that can be written")
     where = f"at {error.filename}" if error.filename else "where the output goes"
     return LabError(f"no space left {where}, or a quota is used up", "free some")
+
+
+@contextlib.contextmanager
+def told_if_full():
+    """An OSError of a disk that is full becomes what a user is told of it."""
+    try:
+        yield
+    except OSError as error:
+        if is_full_disk(error):
+            raise full_disk(error) from None
+        raise
 
 
 def told(error):

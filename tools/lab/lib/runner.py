@@ -273,9 +273,14 @@ def show_console(outcome, splat=""):
         ui.say(f"  | {line}")
 
 
+def _complaints(run, outcome):
+    """The lines in which the guest's kernel complains, without those that are allowed."""
+    return splats.find(outcome.console, splats.compile_allowed(run.allowed))
+
+
 def verdict(run, outcome):
     """The exit status of the run; says why if it is not the command's."""
-    found = splats.find(outcome.console, splats.compile_allowed(run.allowed))
+    found = _complaints(run, outcome)
     if outcome.problem:
         ui.say(f"lab: {outcome.problem}")
     elif outcome.killed_by():
@@ -300,17 +305,14 @@ def _counting(run, directory):
     return replace(run, machine=machine, counters=counters)
 
 
-def _count(outcome, counters, kernel):
+def _count(run, outcome, kernel):
     """A guest whose counters cannot be added has failed, if it has not anyway."""
     try:
-        coverage.add(counters, kernel)
+        with host.told_if_full():
+            coverage.add(run.counters, kernel)
     except LabError as error:
-        outcome.problem = outcome.problem or str(error)
-    except OSError as error:
-        # What the guest has done is said all the same.
-        if not host.is_full_disk(error):
-            raise
-        outcome.problem = outcome.problem or str(host.full_disk(error))
+        if not _complaints(run, outcome):
+            outcome.problem = outcome.problem or str(error)
 
 
 def _once(run, winsize):
@@ -318,15 +320,11 @@ def _once(run, winsize):
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         if coverage.is_counting(kernel):
             run = _counting(run, directory)
-        try:
+        # The files that fill the disk are still there.
+        with host.told_if_full():
             outcome = Guest(run, directory, winsize).watch()
-        except OSError as error:
-            # The files that fill the disk are still there.
-            if host.is_full_disk(error):
-                raise host.full_disk(error) from None
-            raise
         if run.counters and "off" in outcome.reports:
-            _count(outcome, run.counters, kernel)
+            _count(run, outcome, kernel)
     if run.console_copy:
         Path(run.console_copy).write_text(outcome.console)
     return outcome
