@@ -1187,6 +1187,8 @@ static int ends_at_chunk(struct aux_event *event)
 	bool found = false;
 
 	aux_attr(&attr);
+	/* Half a page each tick: as many ticks where a page has 64 KiB. */
+	attr.config = SYNTH_PERIOD(SLOW_PERIOD) | SYNTH_PACKETS(page / 2 / SYNTH_PACKET);
 	/* The next power of two is a chunk. */
 	attr.aux_watermark = 3 * page;
 	if (aux_open_mapped(event, &attr, 0, -1, DATA_PAGES) ||
