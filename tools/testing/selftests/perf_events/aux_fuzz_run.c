@@ -22,6 +22,8 @@
 
 /* A step takes some milliseconds, or a second if a CPU goes. */
 #define STUCK_SECONDS	120
+/* Cycles, or nanoseconds where the clock stands in. The few events of a program soon go. */
+#define CYCLES_PERIOD	200000
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
@@ -298,7 +300,7 @@ static void start(struct fuzz_process *process)
 	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, process->mailbox))
 		err(2, "mailbox");
 	stress_cycles_attr(&process->cycles);
-	process->cycles.sample_period *= 4;
+	process->cycles.sample_period = CYCLES_PERIOD;
 	start_actor(process, &process->first);
 	sem_init(&process->second.begin, 0, 0);
 	sem_init(&process->second.done, 0, 0);

@@ -18,6 +18,12 @@
 #define MAX_DATA_ORDER	5
 #define MAX_AREA_ORDER	10
 #define PERIOD		50000
+/*
+ * Nanoseconds, where no counter counts cycles and the clock stands in. A dozen such events may
+ * be on one CPU. An emulated machine takes 130 us for each interrupt of one, so that a shorter
+ * period leaves no time for anything else.
+ */
+#define CLOCK_PERIOD	2000000
 #define SAMPLE_SIZE	2048
 #define WORK_ROUNDS	20000
 
@@ -202,6 +208,8 @@ void stress_cycles_attr(struct perf_event_attr *attr)
 	attr->size = sizeof(*attr);
 	attr->sample_period = PERIOD;
 	aux_count(attr, PERF_COUNT_HW_CPU_CYCLES);
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		attr->sample_period = CLOCK_PERIOD;
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	attr->exclude_hv = 1;
 }
@@ -245,7 +253,7 @@ static int op_open_paused(struct stress_actor *a)
 	members[0] = *a->cycles;
 	aux_set_action(&members[0], AUX_PAUSE);
 	members[1] = *a->cycles;
-	members[1].sample_period = PERIOD * 3 / 2;
+	members[1].sample_period = a->cycles->sample_period * 3 / 2;
 	aux_set_action(&members[1], AUX_RESUME);
 	return open_group(a, &trace, members, 2);
 }
