@@ -20,8 +20,8 @@
 #define PERIOD		50000
 /*
  * Nanoseconds, where no counter counts cycles and the clock stands in. A dozen such events may
- * be on one CPU. An emulated machine takes 130 us for each interrupt of one, so that a shorter
- * period leaves no time for anything else.
+ * be on one CPU, and an emulated machine takes 130 us for each interrupt of one: each PERIOD
+ * nanoseconds, they would leave no time for anything else.
  */
 #define CLOCK_PERIOD	2000000
 #define SAMPLE_SIZE	2048
