@@ -31,6 +31,8 @@ AUX_FUZZ_WRAPPED := syscall mmap mmap64 munmap mremap mprotect madvise mlock ioc
 
 # What follows are rules, none of which is what make is to do by default.
 .DEFAULT_GOAL := all
+LOCAL_HDRS += aux_util_cgroup.h
+$(or $(OUTPUT),$(CURDIR))/aux_memcg: aux_util_cgroup.c aux_util_cgroup.h
 $(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress aux_fuzz): aux_util.c aux_util.h
 $(or $(OUTPUT),$(CURDIR))/aux_synth: aux_synth_reader.c aux_synth.h
 $(or $(OUTPUT),$(CURDIR))/aux_stress: $(AUX_STRESS_OPS) aux_stress_check.c aux_stress.h
