@@ -160,4 +160,9 @@ void tune_guest(void)
 	loopback_up();
 	/* An emulated NMI handler is slow; that is no reason to sample less. */
 	write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	/*
+	 * As systemd does. Until a controller was enabled here, new groups lack those that
+	 * each group has by itself, and events of these groups fail with ENOENT.
+	 */
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+cpu");
 }
