@@ -10,6 +10,8 @@ from errors import LabError
 from points import bail_out
 
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
+# These choose their PMUs themselves.
+ONCE = ("aux_cgroup", "aux_synth", "aux_throttle")
 # With which a kselftest is skipped where an event is refused
 NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
              "needs CAP_PERFMON, or a lower perf_event_paranoid")

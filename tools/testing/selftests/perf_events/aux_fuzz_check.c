@@ -30,6 +30,7 @@ static const char * const complaints[] = {
 
 static int messages = -1;
 static struct stress_state before;
+static struct perf_event_attr cycles;
 
 /*
  * An interrupt that is slow only because the machine is emulated is no reason to sample less.
@@ -53,6 +54,7 @@ void fuzz_check_start(void)
 {
 	stress_let_fail();
 	limit_samples();
+	stress_cycles_attr(&cycles);
 	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (messages >= 0)
 		lseek(messages, 0, SEEK_END);
@@ -117,12 +119,18 @@ static const char *check_events(void)
 	return NULL;
 }
 
+static const char *check_counters(void)
+{
+	return stress_cpus_count(&cycles) ? NULL : "a PMU stays disabled";
+}
+
 const char *fuzz_check(void)
 {
 	const char *found = messages < 0 ? NULL : complaint();
 
 	found = found ?: check_allowance();
 	found = found ?: check_events();
+	found = found ?: check_counters();
 	/* Of what the checks themselves have made the kernel notice. */
 	return found ?: messages < 0 ? NULL : complaint();
 }

@@ -258,6 +258,7 @@ static void end_program(struct fuzz_process *process)
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	check_stopped(process);
 	unpin();
+	stress_enter(STRESS_CGROUPS);
 	note_cover(process);
 	stress_close_all(&process->first.actor);
 	/* A reproducer has a mailbox of its own. */
@@ -384,6 +385,12 @@ void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
 					   "memory is pinned though nothing is mapped");
 }
 
+/* Of the process that made them; those that run steps end by _exit(). */
+static void remove_cgroups(void)
+{
+	stress_remove_cgroups();
+}
+
 /*
  * Signals of events are not to end a process, and have no handler: what fails may be the
  * frame of one.
@@ -398,6 +405,8 @@ void fuzz_prepare(void)
 	stress_find_pmus();
 	read_types();
 	stress_find_tracepoints();
+	stress_make_cgroups();
+	atexit(remove_cgroups);
 	signal(SIGIO, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

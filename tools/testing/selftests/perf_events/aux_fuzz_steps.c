@@ -279,7 +279,7 @@ static void append_racer(struct fuzz_list *program, uint64_t *random)
 {
 	static const char * const racers[] = {
 		"toggle", "toggle", "ioctl-any", "enable", "set-output", "unmap", "map-area",
-		"close", "task-events",
+		"close", "task-events", "enter-cgroup",
 	};
 	struct fuzz_step step = { .beside = MAX_BESIDE };
 
@@ -293,6 +293,7 @@ static void begin_program(struct fuzz_list *program, uint64_t *random)
 {
 	static const char * const openers[] = {
 		"open", "open", "open-inherited", "open-sampled", "open-paused", "open-any",
+		"open-cgroup",
 	};
 	static const char * const mappers[] = { "map-area", "map-area-overwrite" };
 	struct fuzz_step step = { .op = FUZZ_BEGIN };
@@ -302,7 +303,7 @@ static void begin_program(struct fuzz_list *program, uint64_t *random)
 	for (uint64_t i = 0, deep = fuzz_random(random, 4); i < deep; i++) {
 		if (i == 2 && fuzz_random(random, 2))
 			append_racer(program, random);
-		step.op = op_of(i == 0 ? openers[fuzz_random(random, 6)] :
+		step.op = op_of(i == 0 ? openers[fuzz_random(random, STRESS_COUNT(openers))] :
 				i == 1 ? "map-data" : mappers[fuzz_random(random, 2)]);
 		set_choices(&step, random);
 		fuzz_append(program, &step, 1);

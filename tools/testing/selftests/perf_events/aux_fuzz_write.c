@@ -224,6 +224,13 @@ static const char *name_of_pid(pid_t pid)
 	return pid < 0 ? "-1" : "0";
 }
 
+static const char *name_of_cgroup(int directory)
+{
+	static const char * const names[STRESS_CGROUPS + 1] = { "-1", "cgroups[0]", "cgroups[1]" };
+
+	return names[stress_cgroup_of(directory) + 1];
+}
+
 /* Words of the attribute that are not 0 */
 static void say_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		     unsigned long flags, int fd)
@@ -240,7 +247,9 @@ static void say_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int
 					(unsigned long long)words[i]);
 	}
 	say("\tput_at(%d, open_event(\"%s\", (__u64[24]) {%s }, %s, %d, %d, %lu));\n", fd,
-	    name_of_event(attr), list, name_of_pid(pid), cpu, group, flags);
+	    name_of_event(attr), list,
+	    flags & PERF_FLAG_PID_CGROUP ? name_of_cgroup(pid) : name_of_pid(pid), cpu, group,
+	    flags);
 }
 
 static void say_program(const union bpf_attr *attr, int fd)
@@ -551,6 +560,14 @@ int __wrap_aux_switch_cpu_1(bool on)
 {
 	say("\tswitch_cpu_1(\"%d\");\n", on);
 	return __real_aux_switch_cpu_1(on);
+}
+
+int __real_stress_enter(int number);
+
+int __wrap_stress_enter(int number)
+{
+	say("\tenter_cgroup(%d);\n", number);
+	return __real_stress_enter(number);
 }
 
 int __real_usleep(useconds_t time);

@@ -187,7 +187,8 @@ static void report(struct stress *s)
 {
 	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++)
 		report_op(s, stress_ops[op].name, op,
-			  !stress_ops[op].links || !aux_missing_links());
+			  (!stress_ops[op].links || !aux_missing_links()) &&
+			  (!stress_ops[op].cgroups || stress_has_cgroups()));
 	report_op(s, "cpu-off", OP_CPU_OFF, true);
 	report_op(s, "cpu-on", OP_CPU_ON, true);
 	printf("%u rounds, %u processes killed\n", s->round, s->killed);
@@ -222,6 +223,10 @@ static void look_for_events(struct stress *s)
 		fail(s, "an event is still open");
 	if (!stress_pmu_is_free())
 		fail(s, "the PMU still counts an event that nobody has");
+	if (!stress_cpus_count(&s->cycles))
+		fail(s, "a PMU stays disabled");
+	if (!stress_remove_cgroups())
+		fail(s, "a control group cannot be removed");
 }
 
 /* A CPU that goes gives back pages that it keeps at hand. */
@@ -235,7 +240,7 @@ static void look(struct stress *s, struct stress_state *state)
 static bool all_succeeded(struct stress *s)
 {
 	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++) {
-		if (!s->counts->of[op][0])
+		if (!s->counts->of[op][0] && (!stress_ops[op].cgroups || stress_has_cgroups()))
 			return false;
 	}
 	return true;
@@ -291,6 +296,8 @@ int main(int argc, char **argv)
 		return 2;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	stress_cycles_attr(&s.cycles);
+	if (!stress_make_cgroups())
+		printf("no control group can have events\n");
 	printf("aux_stress %g %llu %s\n", seconds, (unsigned long long)s.seed, aux_pmu_name());
 	stress(&s, seconds);
 	return s.failures ? 1 : 0;

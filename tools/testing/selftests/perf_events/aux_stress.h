@@ -17,6 +17,7 @@
 #define STRESS_MAPS	4
 /* The CPUs that are used, from 0 on */
 #define STRESS_CPUS	2
+#define STRESS_CGROUPS	2
 
 /* How often each operation returned 0 and each errno; shared by all processes. */
 struct stress_counts {
@@ -71,6 +72,8 @@ struct stress_op {
 	unsigned int weight;
 	/* other events act on the trace, which not every PMU allows */
 	bool links;
+	/* needs control groups that may have events */
+	bool cgroups;
 	/* with values that no program means, so it may never succeed; aux_stress leaves it out */
 	bool wild;
 };
@@ -134,6 +137,17 @@ int stress_kill_traced(struct stress_actor *actor);
 int stress_exec_traced(struct stress_actor *actor);
 void stress_executed(void);
 
+/* aux_stress_cgroup.c: control groups, which are made before the operations */
+bool stress_make_cgroups(void);
+bool stress_has_cgroups(void);
+bool stress_remove_cgroups(void);
+/* The number of a group by its open directory, or -1 */
+int stress_cgroup_of(int directory);
+/* This process enters a group; STRESS_CGROUPS: that where it was. 0 or -errno */
+int stress_enter(int number);
+int stress_open_cgroup(struct stress_actor *actor);
+int stress_enter_cgroup(struct stress_actor *actor);
+
 /* aux_stress_check.c: what has to be as it was */
 struct stress_state {
 	/* pages that a user may lock without a limit of its own */
@@ -151,5 +165,7 @@ void stress_allowance(struct stress_state *state);
 const char *stress_let_fail(void);
 int stress_open_files(void);
 bool stress_pmu_is_free(void);
+/* Whether events of each CPU count, by an event from stress_cycles_attr() */
+bool stress_cpus_count(const struct perf_event_attr *cycles);
 
 #endif

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define MAX_ORDER	10
 #define TRIES		40
 #define STEP_USEC	50000
+#define COUNTED_ROUNDS	1000
 
 static const uid_t users[] = { 0, 65534, 65533 };
 
@@ -245,6 +247,43 @@ static bool can_open(pid_t pid, int cpu)
 	}
 	printf("an event of task %d on CPU %d: %s\n", pid, cpu, strerrorname_np(errno));
 	return false;
+}
+
+static bool cpu_counts(const struct perf_event_attr *cycles, int cpu)
+{
+	struct perf_event_attr attr = *cycles;
+	__u64 count = 0;
+	int fd;
+
+	attr.sample_period = 0;
+	attr.sample_type = 0;
+	fd = aux_open(&attr, -1, cpu);
+	/* A CPU that is off has no events. */
+	if (fd < 0)
+		return errno == ENODEV;
+	for (int i = 0; i < TRIES && !count; i++) {
+		aux_work(COUNTED_ROUNDS);
+		if (read(fd, &count, sizeof(count)) != sizeof(count))
+			break;
+	}
+	close(fd);
+	return count;
+}
+
+bool stress_cpus_count(const struct perf_event_attr *cycles)
+{
+	bool all = true;
+	cpu_set_t was;
+
+	sched_getaffinity(0, sizeof(was), &was);
+	for (int cpu = 0; cpu < STRESS_CPUS; cpu++) {
+		if (aux_pin(0, cpu) || cpu_counts(cycles, cpu))
+			continue;
+		printf("an event of CPU %d does not count\n", cpu);
+		all = false;
+	}
+	sched_setaffinity(0, sizeof(was), &was);
+	return all;
 }
 
 /* A CPU's event is refused while there is one of a task anywhere, and the other way round. */

@@ -565,6 +565,8 @@ const struct stress_op stress_ops[] = {
 	{ "exit-traced",	stress_exit_traced,	1 },
 	{ "kill-traced",	stress_kill_traced,	1 },
 	{ "exec-traced",	stress_exec_traced,	1 },
+	{ "open-cgroup",	stress_open_cgroup,	6,	.cgroups = true },
+	{ "enter-cgroup",	stress_enter_cgroup,	6,	.cgroups = true },
 	{ "open-any",		stress_open_any,	24,	.wild = true },
 	{ "ioctl-any",		stress_ioctl_any,	8,	.wild = true },
 	{ "set-filter",		stress_set_filter,	4,	.wild = true },

@@ -581,26 +581,30 @@ static void note_aux(struct aux_event *event, struct aux_log *log,
 	log->end = end;
 }
 
+void aux_note(struct aux_event *event, struct aux_log *log, const struct aux_record *record)
+{
+	switch (record->header.type) {
+	case PERF_RECORD_AUX:
+		note_aux(event, log, record);
+		break;
+	case PERF_RECORD_ITRACE_START:
+		log->itrace++;
+		log->pid = record->itrace.pid;
+		log->tid = record->itrace.tid;
+		break;
+	case PERF_RECORD_LOST:
+		log->lost += record->lost.lost;
+		break;
+	}
+}
+
 void aux_drain(struct aux_event *event, struct aux_log *log)
 {
 	__u64 head = aux_data_head(event);
 	struct aux_record record;
 
-	while (aux_next_before(event, head, &record)) {
-		switch (record.header.type) {
-		case PERF_RECORD_AUX:
-			note_aux(event, log, &record);
-			break;
-		case PERF_RECORD_ITRACE_START:
-			log->itrace++;
-			log->pid = record.itrace.pid;
-			log->tid = record.itrace.tid;
-			break;
-		case PERF_RECORD_LOST:
-			log->lost += record.lost.lost;
-			break;
-		}
-	}
+	while (aux_next_before(event, head, &record))
+		aux_note(event, log, &record);
 }
 
 char aux_peek(const char *at)
@@ -716,24 +720,33 @@ int aux_switch_cpu_1(bool on)
 	return aux_write_file(CPU_1_ONLINE, on ? "1" : "0");
 }
 
+/* What is written to a file; the path of the last one is NULL. */
+struct setting {
+	const char *path, *text;
+};
+
 /*
  * Wait until no process has the pipe's other end any more, then write. The harness kills
  * the process group of a test, so this process is in a session of its own. When it ends,
- * the file is unlocked.
+ * the first file is unlocked.
  */
-static void restore(int end, const char *path, const char *text)
+static void restore(int end, const struct setting *settings)
 {
 	char byte;
+	int ret = 0;
 
 	setsid();
 	while (read(end, &byte, 1) < 0 && errno == EINTR)
 		;
-	_exit(aux_write_file(path, text) ? 1 : 0);
+	for (; settings->path; settings++)
+		ret |= aux_write_file(settings->path, settings->text);
+	_exit(ret ? 1 : 0);
 }
 
-int aux_restore_at_end(const char *path, const char *text)
+/* The same for several files, in this order */
+static int restore_all_at_end(const struct setting *settings)
 {
-	int ends[2], lock = open(path, O_RDONLY | O_CLOEXEC);
+	int ends[2], lock = open(settings->path, O_RDONLY | O_CLOEXEC);
 	pid_t pid = -1;
 
 	/* What an earlier test has left to be written is not to come after this one's. */
@@ -741,13 +754,38 @@ int aux_restore_at_end(const char *path, const char *text)
 		pid = fork();
 		if (!pid) {
 			close(ends[1]);
-			restore(ends[0], path, text);
+			restore(ends[0], settings);
 		}
 		close(ends[0]);
 	}
 	if (lock >= 0)
 		close(lock);
 	return pid < 0 ? -errno : 0;
+}
+
+int aux_restore_at_end(const char *path, const char *text)
+{
+	return restore_all_at_end((struct setting[]) { { path, text }, { } });
+}
+
+#define SAMPLE_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define CPU_TIME	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
+/* With 0 or 100 percent, the kernel takes no other rate. */
+int aux_limit_samples(unsigned int rate)
+{
+	long old_rate = aux_read_number(SAMPLE_RATE), old_time = aux_read_number(CPU_TIME);
+	char texts[3][16];
+	int ret;
+
+	snprintf(texts[0], sizeof(texts[0]), "%ld", old_rate);
+	snprintf(texts[1], sizeof(texts[1]), "%ld", old_time);
+	snprintf(texts[2], sizeof(texts[2]), "%u", rate);
+	ret = restore_all_at_end((struct setting[]) {
+		{ CPU_TIME, "25" }, { SAMPLE_RATE, texts[0] }, { CPU_TIME, texts[1] }, { },
+	});
+	ret = ret ?: aux_write_file(CPU_TIME, "25");
+	return ret ?: aux_write_file(SAMPLE_RATE, texts[2]);
 }
 
 int aux_restore_cpu_1_at_end(void)

@@ -114,6 +114,8 @@ __u64 aux_time_enabled(struct aux_event *event);
 bool aux_next(struct aux_event *event, struct aux_record *record);
 /* Take the next record up to a head; behind it, records may come faster than they are taken. */
 bool aux_next_before(struct aux_event *event, __u64 head, struct aux_record *record);
+/* What a record tells */
+void aux_note(struct aux_event *event, struct aux_log *log, const struct aux_record *record);
 /* Take all records there are now. */
 void aux_drain(struct aux_event *event, struct aux_log *log);
 
@@ -143,6 +145,11 @@ int aux_switch_cpu_1(bool on);
 int aux_restore_at_end(const char *path, const char *text);
 /* ... so that CPU 1 is on again. */
 int aux_restore_cpu_1_at_end(void);
+/*
+ * Let the kernel take so many samples in a second at most, of each event, until the caller ends.
+ * It may lower that further if a sample takes long. 0 or -errno
+ */
+int aux_limit_samples(unsigned int rate);
 /* A child that works forever on a CPU, -1: on any that the caller may run on. */
 pid_t aux_worker(int cpu);
 /* What a child says, which becomes that user and may do so in any way; -1 if it says nothing. */
