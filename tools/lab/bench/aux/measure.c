@@ -18,6 +18,7 @@
 
 #include "aux_bench.h"
 #include "aux_util.h"
+#include "aux_util_cgroup.h"
 #include "partner.h"
 
 #define KiB		1024UL
@@ -203,6 +204,110 @@ static void switches(const char *name, const char *pmu, __u64 bytes)
 	aux_close(&event);
 }
 
+/* A switch of the CPU to another control group and back */
+enum { HERE, THERE, GROUPS };
+
+struct groups {
+	char root[CGROUP_PATH], path[GROUPS][CGROUP_PATH];
+	int directory[GROUPS];
+	struct partner partner;
+};
+
+static void groups_begin(struct groups *groups)
+{
+	if (!cgroup_find("perf_event", groups->root))
+		errx(1, "no control groups");
+	partner_start(&groups->partner);
+	for (int i = 0; i < GROUPS; i++) {
+		if (!cgroup_make(groups->root, groups->path[i]) ||
+		    cgroup_enter(groups->path[i], i == HERE ? 0 : groups->partner.pid))
+			errx(1, "no control group");
+		groups->directory[i] = open(groups->path[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+}
+
+static void groups_end(struct groups *groups)
+{
+	partner_end(&groups->partner);
+	cgroup_enter(groups->root, 0);
+	for (int i = 0; i < GROUPS; i++) {
+		close(groups->directory[i]);
+		cgroup_remove(groups->path[i]);
+	}
+}
+
+/* Beside an event of the CPU, which has perf look at each switch: with no event of a group */
+static __u64 groups_alone(struct groups *groups, int *cpu_event)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	};
+
+	*cpu_event = aux_open(&attr, -1, 0);
+	if (*cpu_event < 0)
+		err(1, "perf_event_open(branches)");
+	return ping_pong(&groups->partner);
+}
+
+/* ... with an event of each group that counts */
+static __u64 groups_counted(struct groups *groups)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+	};
+	__u64 ticks, count;
+	int fds[GROUPS];
+
+	for (int i = 0; i < GROUPS; i++)
+		fds[i] = cgroup_open_event(&attr, groups->directory[i], 0, -1);
+	ticks = ping_pong(&groups->partner);
+	for (int i = 0; i < GROUPS; i++) {
+		if (read(fds[i], &count, sizeof(count)) != sizeof(count) || !count)
+			errx(1, "an event of a control group does not count");
+		close(fds[i]);
+	}
+	return ticks;
+}
+
+/* ... with a trace of one group, which writes a record each time */
+static __u64 groups_traced(struct groups *groups)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+	__u64 ticks;
+
+	choose("aux_bench", &attr);
+	attr.config = 64;
+	event.fd = cgroup_open_event(&attr, groups->directory[HERE], 0, -1);
+	if (event.fd < 0 || aux_map_data(&event, DATA_PAGES) ||
+	    aux_map_area(&event, 8 * MiB, PROT_READ | PROT_WRITE))
+		errx(1, "no trace of a control group");
+	aux_enable(&event);
+	ticks = ping_pong(&groups->partner);
+	aux_disable(&event);
+	if (aux_head(&event) < ROUNDS * attr.config)
+		errx(1, "too little was traced of a control group");
+	aux_close(&event);
+	return ticks;
+}
+
+static void group_switches(void)
+{
+	struct groups groups = { };
+	int cpu_event;
+	__u64 alone;
+
+	groups_begin(&groups);
+	alone = groups_alone(&groups, &cpu_event);
+	print_ticks("cgroup-none", alone, 1);
+	print_ticks("cgroup-counters", groups_counted(&groups) - alone, 1);
+	print_ticks("cgroup-aux", groups_traced(&groups) - alone, 1);
+	close(cpu_event);
+	groups_end(&groups);
+}
+
 static void print_part(const char *part, const char *name, __u64 ticks)
 {
 	char both[64];
@@ -349,6 +454,7 @@ int main(int argc, char **argv)
 	switches("switch-empty", "aux_bench", 0);
 	switches("switch-data", "aux_bench", 64);
 	switches("switch-pt", "intel_pt", 0);
+	group_switches();
 	samples("sample-plain", 0);
 	samples("sample-aux", SAMPLE_BYTES);
 	mapping("16M", 16 * MiB, SHOTS);
