@@ -31,8 +31,10 @@ WATCHED += ["/sys/devices/system/cpu/online"]
 UNUSED = re.compile(r"^\d+ \(expanded: \d+\)$")
 CPU_1, CONTROLLERS = "/sys/devices/system/cpu/cpu1/online", "/cgroup.subtree_control"
 PARANOID = "perf_event_paranoid"
-# Of the kselftests, those that take a CPU off line, and those that set the level of privilege
+# Of the kselftests, those that take a CPU off line, that set the level of privilege, that make control
+# groups, and that lower the sample rate. The last ones put it back even if they are killed.
 SWITCH_CPU_1, SET_PARANOID = ("aux_cpus", "aux_group"), ("aux_rights", "aux_synth")
+MAKE_GROUPS, LIMIT_SAMPLES = ("aux_cgroup", "aux_memcg"), ("aux_throttle",)
 # The kernel's own default
 SAMPLE_RATE = 100000
 WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",
@@ -154,9 +156,9 @@ class Settings:
             self.note(CPU_1)
         elif program in SET_PARANOID:
             self.note(SYSCTL + PARANOID)
-        elif program == "aux_memcg" and self.groups:
+        elif program in MAKE_GROUPS and self.groups:
             self._note("controllers", self.groups + CONTROLLERS, read(self.groups + CONTROLLERS))
-            self._note("groups", self.groups + "/aux_memcg.*", "")
+            self._note("groups", self.groups + "/aux_test.*", "")
 
     def make_instance(self, name):
         """A trace buffer of the kit's own; the machine's own trace is left alone."""
