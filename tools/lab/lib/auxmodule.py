@@ -44,10 +44,10 @@ def make_of(source, files, name, work, log, debug=False):
 def make_program(source, program, log, selftests=()):
     """A program that drives it, static: so no dynamic linker has page faults.
 
-    It may take more of the kselftests' files than the one that all of them share.
+    It may take more of the kselftests' files than those that several of them share.
     """
     sources = [source, SOURCE / "load.c", NATIVE / "points.c", NATIVE / "partner.c",
-               *(SELFTESTS / file for file in ("aux_util.c", *selftests))]
+               *(SELFTESTS / file for file in ("aux_util.c", "aux_util_cgroup.c", *selftests))]
     includes = [f"-I{directory}" for directory in (SOURCE, NATIVE, SELFTESTS)]
     proc.run(["gcc", "-Wall", "-Wextra", "-O2", "-static", *includes, "-o",
               paths.to_write(Path(program)), *sources], log, failed=f"cannot build {source.name}")
