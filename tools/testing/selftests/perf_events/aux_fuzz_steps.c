@@ -288,6 +288,22 @@ static void append_racer(struct fuzz_list *program, uint64_t *random)
 	fuzz_append(program, &step, 1);
 }
 
+static void append(struct fuzz_list *program, const char *op, uint16_t choice, uint64_t *random)
+{
+	struct fuzz_step step = { .op = op_of(op) };
+
+	set_choices(&step, random);
+	step.choices[0] = choice;
+	fuzz_append(program, &step, 1);
+}
+
+/* The program runs where such an event counts: on its CPU, in its group. See stress_open_cgroup(). */
+static void follow_cgroup(struct fuzz_list *program, const struct fuzz_step *open, uint64_t *random)
+{
+	append(program, "pin", open->choices[2], random);
+	append(program, "enter-cgroup", open->choices[0] % STRESS_CGROUPS, random);
+}
+
 /* An event with a buffer and an area: without, nearly nothing else succeeds. */
 static void begin_program(struct fuzz_list *program, uint64_t *random)
 {
@@ -307,6 +323,8 @@ static void begin_program(struct fuzz_list *program, uint64_t *random)
 				i == 1 ? "map-data" : mappers[fuzz_random(random, 2)]);
 		set_choices(&step, random);
 		fuzz_append(program, &step, 1);
+		if (step.op == op_of("open-cgroup"))
+			follow_cgroup(program, &step, random);
 	}
 }
 

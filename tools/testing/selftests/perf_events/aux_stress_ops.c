@@ -408,6 +408,20 @@ static int op_consume(struct stress_actor *a)
 	return ret ?: stress_result(ioctl(slot->fd, PERF_EVENT_IOC_ENABLE, 0));
 }
 
+/* As if the reader had read nothing for long: there is no room, whenever the event looks. */
+static int op_fill(struct stress_actor *a)
+{
+	unsigned long page = stress_used_slot(a)->maps[0] & ~PAGES_MASK;
+	__u64 head, size;
+	int ret;
+
+	if (!page)
+		return -EFAULT;
+	ret = stress_get(a, FIELD(page, aux_head), &head);
+	ret = ret ?: stress_get(a, FIELD(page, aux_size), &size);
+	return ret ?: stress_put(a, FIELD(page, aux_tail), head - size);
+}
+
 static int control(struct stress_actor *a, unsigned long request, unsigned long arg)
 {
 	return stress_result(ioctl(stress_used_slot(a)->fd, request, arg));
@@ -550,6 +564,7 @@ const struct stress_op stress_ops[] = {
 	{ "mremap",		op_mremap,		4 },
 	{ "touch",		op_touch,		12 },
 	{ "consume",		op_consume,		16 },
+	{ "fill",		op_fill,		8 },
 	{ "enable",		op_enable,		12 },
 	{ "disable",		op_disable,		4 },
 	{ "pause-output",	op_pause_output,	4 },
