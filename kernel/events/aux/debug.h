@@ -49,6 +49,14 @@ static inline void perf_debug_end(const int *before)
 		  now, *before);
 }
 
+/* No change goes on while the CPU switches to another task. */
+static inline void perf_debug_switch(void)
+{
+	int now = this_cpu_read(perf_debug_disabled);
+
+	WARN_ONCE(now, "perf: PMUs are disabled %d times between two switches\n", now);
+}
+
 /*
  * The last declaration of a function that runs on one CPU: warn if it does not leave PMUs
  * disabled as often as they were when it began.
@@ -60,6 +68,7 @@ static inline void perf_debug_end(const int *before)
 
 static inline void perf_debug_pmu_disable(void) { }
 static inline void perf_debug_pmu_enable(int count) { }
+static inline void perf_debug_switch(void) { }
 #define perf_debug_check() do { } while (0)
 
 #endif /* CONFIG_DEBUG_PERF_AUX */

@@ -143,7 +143,7 @@ bool stress_has_cgroups(void);
 bool stress_remove_cgroups(void);
 /* The number of a group by its open directory, or -1 */
 int stress_cgroup_of(int directory);
-/* This process enters a group; STRESS_CGROUPS: that where it was. 0 or -errno */
+/* This process enters a group; STRESS_CGROUPS: the root of all. 0 or -errno */
 int stress_enter(int number);
 int stress_open_cgroup(struct stress_actor *actor);
 int stress_enter_cgroup(struct stress_actor *actor);

@@ -15,7 +15,7 @@
 #define FIRST_DIRECTORY	800
 
 static struct {
-	/* where a process begins, and two groups below it */
+	/* the root of all groups, and two groups below it */
 	char root[CGROUP_PATH], group[STRESS_CGROUPS][CGROUP_PATH];
 	int directory[STRESS_CGROUPS];
 	bool exist;
@@ -50,8 +50,10 @@ bool stress_make_cgroups(void)
 	if (!cgroup_find("perf_event", cgroups.root))
 		return false;
 	for (int i = 0; i < STRESS_CGROUPS; i++) {
-		if (!cgroup_make(cgroups.root, cgroups.group[i]))
+		if (!cgroup_make(cgroups.root, cgroups.group[i])) {
+			cgroups.group[i][0] = '\0';
 			return false;
+		}
 		cgroups.directory[i] = open_directory(cgroups.group[i]);
 	}
 	cgroups.exist = has_events(cgroups.directory[0]);

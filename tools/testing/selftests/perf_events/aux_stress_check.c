@@ -259,9 +259,14 @@ static bool cpu_counts(const struct perf_event_attr *cycles, int cpu)
 	attr.sample_type = 0;
 	fd = aux_open(&attr, -1, cpu);
 	/* A CPU that is off has no events. */
+	if (fd < 0 && errno != ENODEV)
+		printf("an event of CPU %d: %s\n", cpu, strerrorname_np(errno));
 	if (fd < 0)
 		return errno == ENODEV;
 	for (int i = 0; i < TRIES && !count; i++) {
+		/* Other events may have the counters for a while. */
+		if (i)
+			usleep(STEP_USEC);
 		aux_work(COUNTED_ROUNDS);
 		if (read(fd, &count, sizeof(count)) != sizeof(count))
 			break;

@@ -720,10 +720,29 @@ int aux_switch_cpu_1(bool on)
 	return aux_write_file(CPU_1_ONLINE, on ? "1" : "0");
 }
 
-/* What is written to a file; the path of the last one is NULL. */
+/* What is written to a file, NULL: what it has now. The path of the last one is NULL. */
 struct setting {
 	const char *path, *text;
+	char now[32];
 };
+
+/* Return: false if a file cannot be read, or has more than a number */
+static bool read_settings(struct setting *settings)
+{
+	for (; settings->path; settings++) {
+		FILE *file = settings->text ? NULL : fopen(settings->path, "r");
+
+		if (settings->text)
+			continue;
+		if (file && fgets(settings->now, sizeof(settings->now), file))
+			settings->text = settings->now;
+		if (file)
+			fclose(file);
+		if (!settings->text)
+			return false;
+	}
+	return true;
+}
 
 /*
  * Wait until no process has the pipe's other end any more, then write. The harness kills
@@ -744,13 +763,13 @@ static void restore(int end, const struct setting *settings)
 }
 
 /* The same for several files, in this order */
-static int restore_all_at_end(const struct setting *settings)
+static int restore_all_at_end(struct setting *settings)
 {
 	int ends[2], lock = open(settings->path, O_RDONLY | O_CLOEXEC);
 	pid_t pid = -1;
 
-	/* What an earlier test has left to be written is not to come after this one's. */
-	if (lock >= 0 && !flock(lock, LOCK_EX) && !pipe(ends)) {
+	/* What an earlier test has left to be written is to come before this one looks. */
+	if (lock >= 0 && !flock(lock, LOCK_EX) && read_settings(settings) && !pipe(ends)) {
 		pid = fork();
 		if (!pid) {
 			close(ends[1]);
@@ -774,18 +793,15 @@ int aux_restore_at_end(const char *path, const char *text)
 /* With 0 or 100 percent, the kernel takes no other rate. */
 int aux_limit_samples(unsigned int rate)
 {
-	long old_rate = aux_read_number(SAMPLE_RATE), old_time = aux_read_number(CPU_TIME);
-	char texts[3][16];
+	char text[16];
 	int ret;
 
-	snprintf(texts[0], sizeof(texts[0]), "%ld", old_rate);
-	snprintf(texts[1], sizeof(texts[1]), "%ld", old_time);
-	snprintf(texts[2], sizeof(texts[2]), "%u", rate);
+	snprintf(text, sizeof(text), "%u", rate);
 	ret = restore_all_at_end((struct setting[]) {
-		{ CPU_TIME, "25" }, { SAMPLE_RATE, texts[0] }, { CPU_TIME, texts[1] }, { },
+		{ CPU_TIME, "25" }, { SAMPLE_RATE }, { CPU_TIME }, { },
 	});
 	ret = ret ?: aux_write_file(CPU_TIME, "25");
-	return ret ?: aux_write_file(SAMPLE_RATE, texts[2]);
+	return ret ?: aux_write_file(SAMPLE_RATE, text);
 }
 
 int aux_restore_cpu_1_at_end(void)

@@ -139,8 +139,8 @@ int aux_write_file(const char *path, const char *text);
 /* Take CPU 1 off, or put it back. */
 int aux_switch_cpu_1(bool on);
 /*
- * Have TEXT written to a file when the caller ends, even if it is killed; once for each file. It
- * first waits until what was so left by others is written.
+ * Have TEXT, or if that is NULL what it has now, written to a file when the caller ends, even if it
+ * is killed; once for each file. It first waits until what was so left by others is written.
  */
 int aux_restore_at_end(const char *path, const char *text);
 /* ... so that CPU 1 is on again. */
