@@ -269,20 +269,27 @@ static bool is_off(struct aux_event *event, const pid_t *worker)
 }
 
 /*
- * Nothing of group A runs, then there is no room, then it runs again. A task that is told to have
- * stopped may still be about to leave its CPU, when the head moves a last time. The tail is so
- * far ahead that there is no room then, either.
+ * A task that is told to have stopped may still be about to leave its CPU. If this process has run
+ * there since, it has left.
  */
-static bool is_full_when_scheduled_in(struct aux_event *event, const pid_t *worker)
+static void stop(pid_t pid)
 {
 	int status;
 
-	kill(worker[A], SIGSTOP);
-	waitpid(worker[A], &status, WUNTRACED);
+	kill(pid, SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	aux_pin(0, CPU);
+	aux_pin(0, 0);
+}
+
+/* Nothing of group A runs, then there is no room, then it runs again. */
+static bool is_full_when_scheduled_in(struct aux_event *event, const pid_t *worker)
+{
+	stop(worker[A]);
 	/* It may have been full, and off, before. */
 	aux_set_tail(event, aux_head(event));
 	aux_enable(event);
-	aux_set_tail(event, aux_head(event) + event->area_len);
+	aux_set_tail(event, aux_head(event) + 1);
 	kill(worker[A], SIGCONT);
 	return groups_switch(worker, SWITCHES);
 }
@@ -516,15 +523,6 @@ TEST_F_TIMEOUT(aux_cgroup, enabled_no_longer_than_it_was, 120)
 	}
 }
 
-static void stop_and_let(pid_t stopped, pid_t goes_on)
-{
-	int status;
-
-	kill(stopped, SIGSTOP);
-	waitpid(stopped, &status, WUNTRACED);
-	kill(goes_on, SIGCONT);
-}
-
 /*
  * ... and not while only the other group runs, even if the event was disabled while its own group
  * did.
@@ -537,13 +535,15 @@ TEST_F_TIMEOUT(aux_cgroup, not_enabled_while_the_other_group_runs, 120)
 	aux_attr(&attr);
 	ASSERT_EQ(trace(&self->event, &attr, self->group[A]), 0);
 	for (unsigned int i = 0; i < LAPS; i++) {
-		stop_and_let(self->worker[B], self->worker[A]);
+		stop(self->worker[B]);
+		kill(self->worker[A], SIGCONT);
 		EXPECT_TRUE(counts(self->counter));
 		EXPECT_TRUE(goes_on(&self->event, &self->log));
 		ASSERT_EQ(aux_disable(&self->event), 0);
 		time = aux_time_enabled(&self->event);
 		EXPECT_GT(time, 0);
-		stop_and_let(self->worker[A], self->worker[B]);
+		stop(self->worker[A]);
+		kill(self->worker[B], SIGCONT);
 		EXPECT_TRUE(counts(self->counter));
 		ASSERT_EQ(aux_enable(&self->event), 0);
 		usleep(DISABLED_USEC);
