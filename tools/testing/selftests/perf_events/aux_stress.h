@@ -146,7 +146,6 @@ int stress_cgroup_of(int directory);
 /* This process enters a group; STRESS_CGROUPS: the root of all. 0 or -errno */
 int stress_enter(int number);
 int stress_open_cgroup(struct stress_actor *actor);
-int stress_enter_cgroup(struct stress_actor *actor);
 
 /* aux_stress_check.c: what has to be as it was */
 struct stress_state {

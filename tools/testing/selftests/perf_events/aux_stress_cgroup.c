@@ -91,11 +91,6 @@ int stress_enter(int number)
 	return cgroup_enter(number < STRESS_CGROUPS ? cgroups.group[number] : cgroups.root, 0);
 }
 
-int stress_enter_cgroup(struct stress_actor *a)
-{
-	return stress_enter(stress_random(a, STRESS_CGROUPS + 1));
-}
-
 /* A trace of one group, with up to two members, of which some are not enabled; or members alone */
 int stress_open_cgroup(struct stress_actor *a)
 {

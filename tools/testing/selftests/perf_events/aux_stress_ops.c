@@ -550,6 +550,11 @@ static int op_receive(struct stress_actor *a)
 	return stress_keep(a, fd);
 }
 
+static int op_enter_cgroup(struct stress_actor *a)
+{
+	return stress_enter(stress_random(a, STRESS_CGROUPS + 1));
+}
+
 const struct stress_op stress_ops[] = {
 	{ "open",		op_open,		8 },
 	{ "open-inherited",	op_open_inherited,	4 },
@@ -581,7 +586,7 @@ const struct stress_op stress_ops[] = {
 	{ "kill-traced",	stress_kill_traced,	1 },
 	{ "exec-traced",	stress_exec_traced,	1 },
 	{ "open-cgroup",	stress_open_cgroup,	6,	.cgroups = true },
-	{ "enter-cgroup",	stress_enter_cgroup,	6,	.cgroups = true },
+	{ "enter-cgroup",	op_enter_cgroup,	6,	.cgroups = true },
 	{ "open-any",		stress_open_any,	24,	.wild = true },
 	{ "ioctl-any",		stress_ioctl_any,	8,	.wild = true },
 	{ "set-filter",		stress_set_filter,	4,	.wild = true },
