@@ -9,7 +9,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitfield.h>
-#include <linux/bits.h>
 #include <linux/capability.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -19,7 +18,6 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -29,43 +27,6 @@
 #include <linux/string.h>
 
 #include "synth.h"
-
-/* Kinds of hardware differ in the memory that they can write. */
-static struct synth_pmu {
-	struct pmu	pmu;
-	const char	*name;
-	int		capabilities;
-} synth_pmus[] = {
-	{ .name = "aux_synth" },
-	{ .name = "aux_synth_large", .capabilities = PERF_PMU_CAP_AUX_PREFER_LARGE },
-	{ .name = "aux_synth_no_sg", .capabilities = PERF_PMU_CAP_AUX_NO_SG },
-};
-
-/*
- * The PMUs that are disabled on a CPU, a bit for each of synth_pmus. They write nothing there,
- * as hardware that is switched off. Changed by the CPU, with interrupts off; an NMI looks at it.
- */
-static DEFINE_PER_CPU(unsigned long, synth_disabled);
-
-static unsigned int synth_pmu_number(struct pmu *pmu)
-{
-	return container_of(pmu, struct synth_pmu, pmu) - synth_pmus;
-}
-
-static void synth_pmu_disable(struct pmu *pmu)
-{
-	this_cpu_or(synth_disabled, BIT(synth_pmu_number(pmu)));
-}
-
-static void synth_pmu_enable(struct pmu *pmu)
-{
-	this_cpu_and(synth_disabled, ~BIT(synth_pmu_number(pmu)));
-}
-
-static bool synth_is_enabled(const struct synth *synth)
-{
-	return !(this_cpu_read(synth_disabled) & BIT(synth_pmu_number(synth->event->pmu)));
-}
 
 static void synth_set_state(struct synth *synth, enum synth_state state)
 {
@@ -247,8 +208,7 @@ void synth_write_more(struct synth *synth)
 	bool open;
 
 	/* An irq_work may come late, when the event runs elsewhere. */
-	if (READ_ONCE(synth->event->oncpu) != smp_processor_id() ||
-	    !synth_is_enabled(synth) || !synth_take(synth))
+	if (READ_ONCE(synth->event->oncpu) != smp_processor_id() || !synth_take(synth))
 		return;
 	do {
 		open = synth_write(synth, SYNTH_DATA);
@@ -471,6 +431,17 @@ static int synth_pmu_init(struct perf_event *event)
 	return 0;
 }
 
+/* Kinds of hardware differ in the memory that they can write. */
+static struct {
+	struct pmu	pmu;
+	const char	*name;
+	int		capabilities;
+} synth_pmus[] = {
+	{ .name = "aux_synth" },
+	{ .name = "aux_synth_large", .capabilities = PERF_PMU_CAP_AUX_PREFER_LARGE },
+	{ .name = "aux_synth_no_sg", .capabilities = PERF_PMU_CAP_AUX_NO_SG },
+};
+
 static void synth_unregister(unsigned int nr_pmus)
 {
 	while (nr_pmus--)
@@ -494,8 +465,6 @@ static int __init synth_init(void)
 					  synth_pmus[i].capabilities,
 			.attr_groups	= synth_attr_groups,
 			.task_ctx_nr	= perf_sw_context,
-			.pmu_enable	= synth_pmu_enable,
-			.pmu_disable	= synth_pmu_disable,
 			.event_init	= synth_pmu_init,
 			.add		= synth_pmu_add,
 			.del		= synth_pmu_del,
