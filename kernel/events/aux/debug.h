@@ -11,8 +11,6 @@
 #ifndef _KERNEL_EVENTS_AUX_DEBUG_H
 #define _KERNEL_EVENTS_AUX_DEBUG_H
 
-#ifdef CONFIG_DEBUG_PERF_AUX
-
 #include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
@@ -23,6 +21,8 @@
  * an interrupt leaves as it found it.
  */
 DECLARE_PER_CPU(int, perf_debug_disabled);
+
+#ifdef CONFIG_DEBUG_PERF_AUX
 
 static inline void perf_debug_pmu_disable(void)
 {

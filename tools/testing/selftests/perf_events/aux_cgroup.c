@@ -171,7 +171,7 @@ static const char *make_groups(FIXTURE_DATA(aux_cgroup) *self, const char *root)
 		if (cgroup_enter(self->path[i], self->worker[i]))
 			return "no task can be moved to a control group";
 	}
-	/* Until something was written there, new groups of cgroup2 lack what each has by default. */
+	/* Until something was written there, groups of cgroup2 lack what each has by default. */
 	switch (can_open_of(self->group[A])) {
 	case -ENOENT:
 		return "nobody has written to cgroup.subtree_control of the root, as systemd does";

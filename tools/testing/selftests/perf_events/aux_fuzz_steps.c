@@ -297,7 +297,7 @@ static void append(struct fuzz_list *program, const char *op, uint16_t choice, u
 	fuzz_append(program, &step, 1);
 }
 
-/* The program runs where such an event counts: on its CPU, in its group. See stress_open_cgroup(). */
+/* The program runs where the event of stress_open_cgroup() counts: on its CPU, in its group. */
 static void follow_cgroup(struct fuzz_list *program, const struct fuzz_step *open, uint64_t *random)
 {
 	append(program, "pin", open->choices[2], random);

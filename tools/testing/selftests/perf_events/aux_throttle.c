@@ -17,7 +17,7 @@
 /* Instructions, or nanoseconds where no counter counts them */
 #define PERIOD		20000
 #define DATA_PAGES	64
-#define AREA		(1UL << 20)
+#define AREA		(1024UL * 1024)
 #define WATERMARK	(16U << 10)
 #define ROUNDS		20000
 /* Records of each kind */

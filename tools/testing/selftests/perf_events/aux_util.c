@@ -784,7 +784,9 @@ static int restore_all_at_end(struct setting *settings)
 
 int aux_restore_at_end(const char *path, const char *text)
 {
-	return restore_all_at_end((struct setting[]) { { path, text }, { } });
+	return restore_all_at_end((struct setting[]) {
+		{ .path = path, .text = text }, { },
+	});
 }
 
 #define SAMPLE_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
@@ -798,7 +800,7 @@ int aux_limit_samples(unsigned int rate)
 
 	snprintf(text, sizeof(text), "%u", rate);
 	ret = restore_all_at_end((struct setting[]) {
-		{ CPU_TIME, "25" }, { SAMPLE_RATE }, { CPU_TIME }, { },
+		{ .path = CPU_TIME, .text = "25" }, { .path = SAMPLE_RATE }, { .path = CPU_TIME }, { },
 	});
 	ret = ret ?: aux_write_file(CPU_TIME, "25");
 	return ret ?: aux_write_file(SAMPLE_RATE, text);
