@@ -800,7 +800,8 @@ int aux_limit_samples(unsigned int rate)
 
 	snprintf(text, sizeof(text), "%u", rate);
 	ret = restore_all_at_end((struct setting[]) {
-		{ .path = CPU_TIME, .text = "25" }, { .path = SAMPLE_RATE }, { .path = CPU_TIME }, { },
+		{ .path = CPU_TIME, .text = "25" }, { .path = SAMPLE_RATE },
+		{ .path = CPU_TIME }, { },
 	});
 	ret = ret ?: aux_write_file(CPU_TIME, "25");
 	return ret ?: aux_write_file(SAMPLE_RATE, text);
