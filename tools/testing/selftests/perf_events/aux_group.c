@@ -228,14 +228,11 @@ TEST(member_of_software_starts_at_once)
 	leader = aux_open(&attr, -1, 0);
 	ASSERT_GE(leader, 0);
 	aux_attr(&attr);
-	attr.disabled = 0;
 	trace.fd = aux_open_in_group(&attr, -1, 0, leader);
 	ASSERT_GE(trace.fd, 0);
 	ASSERT_EQ(aux_map_data(&trace, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&trace, AREA, PROT_READ | PROT_WRITE), 0);
-	/* Enabled before there was an area, which refuses it; then each time that it was full. */
 	for (unsigned int i = 0; i < SIBLINGS; i++) {
-		ASSERT_EQ(aux_disable(&trace), 0);
 		ASSERT_EQ(aux_enable(&trace), 0);
 		EXPECT_GT(aux_fill(&trace), head);
 		head = aux_head(&trace);
