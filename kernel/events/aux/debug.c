@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The count behind CONFIG_DEBUG_PERF_AUX; debug.h has the checks. */
 #include <linux/percpu.h>
 
 #include "debug.h"

@@ -4,9 +4,9 @@
  *
  * perf disables a PMU while it changes which of its events run. These changes nest:
  * a PMU has a count on each CPU of how often it is disabled. Events may be disabled in
- * the middle, for example because an AUX area is full. If a change then forgets a PMU,
- * none of that PMU's events counts on the CPU any more, whoever opens them, until the
- * machine is rebooted.
+ * the middle, for example because an AUX area is full. If a change does not enable a PMU
+ * that it disabled, this PMU counts nothing on the CPU until the machine is rebooted, not
+ * even for events that are opened later.
  */
 #ifndef _KERNEL_EVENTS_AUX_DEBUG_H
 #define _KERNEL_EVENTS_AUX_DEBUG_H

@@ -112,7 +112,7 @@ static long long switches_of(pid_t pid)
 	       aux_status(pid, "nonvoluntary_ctxt_switches");
 }
 
-/* The CPU has come to each of the two groups so many times. */
+/* Wait until each of the two workers has been scheduled out @times more times. */
 static bool groups_switch(const pid_t *worker, unsigned int times)
 {
 	long long a = switches_of(worker[A]) + times, b = switches_of(worker[B]) + times;
@@ -294,7 +294,7 @@ static bool is_full_when_scheduled_in(struct aux_event *event, const pid_t *work
 	return groups_switch(worker, SWITCHES);
 }
 
-/* A member of another PMU, which the group needs in order to be of that one's context. */
+/* Add a counter of the processor's PMU to @event's group; perf schedules both with that PMU. */
 static int add_counter(struct aux_event *event, int group, bool disabled)
 {
 	struct perf_event_attr attr;
@@ -304,7 +304,7 @@ static int add_counter(struct aux_event *event, int group, bool disabled)
 	return cgroup_open_event(&attr, group, CPU, event->fd);
 }
 
-/* What else the event is whose area is full */
+/* How full_at_switch_in() sets up the event whose area is full: flags */
 enum { WITH_COUNTER = 1, WITH_COUNTER_OFF = 2, PINNED = 4 };
 
 static void full_at_switch_in(struct __test_metadata *_metadata,
@@ -554,7 +554,7 @@ TEST_F_TIMEOUT(aux_cgroup, not_enabled_while_the_other_group_runs, 120)
 	kill(self->worker[A], SIGCONT);
 }
 
-/* Take counters that go to nobody else, until there is none left. Returns how many. */
+/* Open pinned events until no counter is left for another one. Returns the number of events. */
 static unsigned int take_all_counters(int *taken, struct perf_event_attr *attr)
 {
 	unsigned int nr = 0;
@@ -593,7 +593,7 @@ TEST_F_TIMEOUT(aux_cgroup, pinned_counter_finds_no_counter, 120)
 	ASSERT_GE(pinned, 0);
 	EXPECT_TRUE(groups_switch(self->worker, SWITCHES));
 	EXPECT_EQ(count_of(pinned), 0);
-	/* Where instructions have no counter of their own, that one has none now. */
+	/* Not self->counter: a processor without a fixed one has none left for instructions. */
 	EXPECT_TRUE(counts(taken[0]));
 	close(pinned);
 	while (nr--)

@@ -146,8 +146,8 @@ int aux_restore_at_end(const char *path, const char *text);
 /* ... so that CPU 1 is on again. */
 int aux_restore_cpu_1_at_end(void);
 /*
- * Let the kernel take so many samples in a second at most, of each event, until the caller ends.
- * It may lower that further if a sample takes long. 0 or -errno
+ * Set the sysctl perf_event_max_sample_rate to @rate until the caller ends. The kernel may lower
+ * it further if a sample takes long. 0 or -errno
  */
 int aux_limit_samples(unsigned int rate);
 /* A child that works forever on a CPU, -1: on any that the caller may run on. */
