@@ -70,13 +70,6 @@ static int open_counter(void)
 	return aux_open(&attr, -1, CPU);
 }
 
-static __u64 count_of(int fd)
-{
-	__u64 count;
-
-	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
-}
-
 /* Wait until a condition holds; false if it does not in PATIENCE. */
 #define comes(condition)						\
 ({									\
@@ -91,9 +84,9 @@ static __u64 count_of(int fd)
 /* The workers of both groups run on the CPU, so a counter that counts what it does moves. */
 static bool counts(int counter)
 {
-	__u64 before = count_of(counter);
+	__u64 before = aux_count_of(counter);
 
-	return comes(count_of(counter) > before);
+	return comes(aux_count_of(counter) > before);
 }
 
 /* Whether a counter that is opened now counts, too. */
@@ -227,7 +220,7 @@ FIXTURE_TEARDOWN(aux_cgroup)
 	remove_groups(self);
 }
 
-/* An event of group A whose area a reader empties, as far as a test lets it */
+/* An event of a group whose area a reader empties, as far as a test lets it */
 static int trace(struct aux_event *event, struct perf_event_attr *attr, int group)
 {
 	*event = (struct aux_event) { .fd = cgroup_open_event(attr, group, CPU, -1) };
@@ -255,17 +248,18 @@ static bool goes_on(struct aux_event *event, struct aux_log *log)
 /* A member of the group runs while the trace does. */
 static bool member_counts(struct aux_event *event, struct aux_log *log, int member)
 {
-	__u64 before = count_of(member);
+	__u64 before = aux_count_of(member);
 
-	return comes(({ make_room(event, log); count_of(member) > before; }));
+	return comes(({ make_room(event, log); aux_count_of(member) > before; }));
 }
 
-/* The event is neither scheduled nor tried. */
-static bool is_off(struct aux_event *event, const pid_t *worker)
+/* The event is off, or no task of its group runs: it is neither scheduled nor tried. */
+static bool stands_still(struct aux_event *event, const pid_t *worker)
 {
-	__u64 before = aux_time_enabled(event);
+	__u64 head = aux_head(event), time = aux_time_enabled(event);
 
-	return groups_switch(worker, SWITCHES) && aux_time_enabled(event) == before;
+	return groups_switch(worker, SWITCHES) && aux_head(event) == head &&
+	       aux_time_enabled(event) == time;
 }
 
 /*
@@ -327,7 +321,7 @@ static void full_at_switch_in(struct __test_metadata *_metadata,
 			EXPECT_TRUE(member_counts(&self->event, &self->log, member));
 		ASSERT_TRUE(is_full_when_scheduled_in(&self->event, self->worker));
 		/* It may have had to wait for its turn. */
-		EXPECT_TRUE(comes(is_off(&self->event, self->worker)));
+		EXPECT_TRUE(comes(stands_still(&self->event, self->worker)));
 		EXPECT_TRUE(counts(self->counter));
 		EXPECT_TRUE(new_one_counts());
 	}
@@ -398,15 +392,6 @@ TEST_F_TIMEOUT(aux_cgroup, full_at_switch_out, 120)
 TEST_F_TIMEOUT(aux_cgroup, full_at_switch_out_pinned, 120)
 {
 	full_at_switch_out(_metadata, self, true);
-}
-
-/* No task of the group runs on its CPU: nothing is traced. */
-static bool stands_still(struct aux_event *event, const pid_t *worker)
-{
-	__u64 head = aux_head(event), time = aux_time_enabled(event);
-
-	return groups_switch(worker, SWITCHES) && aux_head(event) == head &&
-	       aux_time_enabled(event) == time;
 }
 
 TEST_F_TIMEOUT(aux_cgroup, follows_tasks_between_groups, 120)
@@ -592,7 +577,7 @@ TEST_F_TIMEOUT(aux_cgroup, pinned_counter_finds_no_counter, 120)
 	pinned = cgroup_open_event(&attr, self->group[A], CPU, -1);
 	ASSERT_GE(pinned, 0);
 	EXPECT_TRUE(groups_switch(self->worker, SWITCHES));
-	EXPECT_EQ(count_of(pinned), 0);
+	EXPECT_EQ(aux_count_of(pinned), 0);
 	/* Not self->counter: a processor without a fixed one has none left for instructions. */
 	EXPECT_TRUE(counts(taken[0]));
 	close(pinned);

@@ -192,21 +192,14 @@ TEST_F(link, errno_is_right)
 	close(fd);
 }
 
-static __u64 count_of(int fd)
-{
-	__u64 count;
-
-	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
-}
-
 /* Not every kernel puts an event of software on at once, see below. */
 static bool counts(int fd, __u32 type)
 {
 	unsigned int tries = type == PERF_TYPE_SOFTWARE ? 100 : 1;
 
-	for (unsigned int i = 0; i < tries && !count_of(fd); i++)
+	for (unsigned int i = 0; i < tries && !aux_count_of(fd); i++)
 		aux_work(ROUNDS);
-	return count_of(fd);
+	return aux_count_of(fd);
 }
 
 /* The trace is a member of a group that software leads, and that runs already. */

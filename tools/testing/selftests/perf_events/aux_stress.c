@@ -183,12 +183,17 @@ static void report_op(struct stress *s, const char *name, unsigned int op, bool 
 		fail(s, possible ? "it never succeeded" : "it succeeded");
 }
 
+/* Whether the machine and the PMU allow it to succeed */
+static bool is_possible(const struct stress_op *op)
+{
+	return (!op->links || !aux_missing_links()) && (!op->cgroups || stress_has_cgroups());
+}
+
 static void report(struct stress *s)
 {
 	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++)
 		report_op(s, stress_ops[op].name, op,
-			  (!stress_ops[op].links || !aux_missing_links()) &&
-			  (!stress_ops[op].cgroups || stress_has_cgroups()));
+			  is_possible(&stress_ops[op]));
 	report_op(s, "cpu-off", OP_CPU_OFF, true);
 	report_op(s, "cpu-on", OP_CPU_ON, true);
 	printf("%u rounds, %u processes killed\n", s->round, s->killed);
@@ -240,7 +245,7 @@ static void look(struct stress *s, struct stress_state *state)
 static bool all_succeeded(struct stress *s)
 {
 	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++) {
-		if (!s->counts->of[op][0] && (!stress_ops[op].cgroups || stress_has_cgroups()))
+		if (!s->counts->of[op][0] && is_possible(&stress_ops[op]))
 			return false;
 	}
 	return true;

@@ -478,6 +478,13 @@ void aux_set_tail(struct aux_event *event, __u64 tail)
 	__atomic_store_n(&event->page->aux_tail, tail, __ATOMIC_RELEASE);
 }
 
+__u64 aux_count_of(int fd)
+{
+	__u64 count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
 __u64 aux_time_enabled(struct aux_event *event)
 {
 	__u64 values[2] = { };

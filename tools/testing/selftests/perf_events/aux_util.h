@@ -107,6 +107,8 @@ void aux_set_tail(struct aux_event *event, __u64 tail);
 /* The same of the data buffer. */
 __u64 aux_data_head(struct aux_event *event);
 void aux_set_data_tail(struct aux_event *event, __u64 tail);
+/* What an event has counted; 0 if it is in error. */
+__u64 aux_count_of(int fd);
 /* perf_event_attr::read_format must be TOTAL_TIME_ENABLED. */
 __u64 aux_time_enabled(struct aux_event *event);
 
