@@ -220,14 +220,19 @@ FIXTURE_TEARDOWN(aux_cgroup)
 	remove_groups(self);
 }
 
-/* An event of a group whose area a reader empties, as far as a test lets it */
-static int trace(struct aux_event *event, struct perf_event_attr *attr, int group)
+static int trace_to(struct aux_event *event, struct perf_event_attr *attr, int group, int prot)
 {
 	*event = (struct aux_event) { .fd = cgroup_open_event(attr, group, CPU, -1) };
 	if (event->fd < 0)
 		return -errno;
 	return aux_map_data(event, DATA_PAGES) ?:
-	       aux_map_area(event, AREA_PAGES * aux_page_size(), PROT_READ | PROT_WRITE);
+	       aux_map_area(event, AREA_PAGES * aux_page_size(), prot);
+}
+
+/* An event of a group whose area a reader empties, as far as a test lets it */
+static int trace(struct aux_event *event, struct perf_event_attr *attr, int group)
+{
+	return trace_to(event, attr, group, PROT_READ | PROT_WRITE);
 }
 
 static void make_room(struct aux_event *event, struct aux_log *log)
@@ -537,6 +542,68 @@ TEST_F_TIMEOUT(aux_cgroup, not_enabled_while_the_other_group_runs, 120)
 		EXPECT_EQ(aux_time_enabled(&self->event), time);
 	}
 	kill(self->worker[A], SIGCONT);
+}
+
+/* Of software, as until Linux 6.1 each kind of PMUs has a context of its own. */
+static int open_of_task(pid_t pid, bool pinned)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY, .pinned = pinned,
+	};
+
+	return aux_open(&attr, pid, -1);
+}
+
+/*
+ * The time goes on while the task runs, not only as it comes, between two of these reads at most,
+ * and goes.
+ */
+static bool time_goes_on(struct aux_event *event, pid_t worker)
+{
+	return comes(({
+		long long switches = switches_of(worker);
+		__u64 time[3];
+
+		for (int i = 0; i < 3; i++)
+			time[i] = aux_time_enabled(event);
+		time[0] < time[1] && time[1] < time[2] && switches_of(worker) == switches;
+	}));
+}
+
+/*
+ * ... nor longer if tasks of the group have events of their own, which come and go with them. For
+ * a pinned one, the CPU's flexible events make room, and the time goes on.
+ */
+TEST_F_TIMEOUT(aux_cgroup, enabled_while_tasks_with_events_switch, 120)
+{
+	struct perf_event_attr attr;
+	int own[GROUPS];
+	double begin;
+	__u64 time;
+
+	ASSERT_EQ(cgroup_enter(self->path[A], self->worker[B]), 0);
+	for (int i = 0; i < GROUPS; i++) {
+		own[i] = open_of_task(self->worker[i], i == A);
+		ASSERT_GE(own[i], 0);
+	}
+	aux_attr(&attr);
+	/* An area that does not fill up */
+	ASSERT_EQ(trace_to(&self->event, &attr, self->group[A], PROT_READ), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		begin = aux_seconds();
+		time = aux_time_enabled(&self->event);
+		EXPECT_TRUE(groups_switch(self->worker, SWITCHES));
+		time = aux_time_enabled(&self->event) - time;
+		/* The clocks of the kernel and of this test are not quite the same. */
+		EXPECT_LE(time / 1e9, (aux_seconds() - begin) * 1.1);
+	}
+	stop(self->worker[B]);
+	EXPECT_TRUE(time_goes_on(&self->event, self->worker[A]));
+	kill(self->worker[B], SIGCONT);
+	for (int i = 0; i < GROUPS; i++)
+		close(own[i]);
 }
 
 /* Open pinned events until no counter is left for another one. Returns the number of events. */
