@@ -28,6 +28,7 @@ import otherbases
 import paths
 import qemuseries
 import rebase
+import regrow
 import runner
 import series
 import terminal
@@ -308,6 +309,15 @@ def verb_rebase(options):
         return rebase.run(options.release, options.acknowledge)
 
 
+def verb_regrow(options):
+    made = regrow.run(options.since)
+    for file in made:
+        print(f"made again: {paths.shown(file)}")
+    if not made:
+        print("each grow.patch fits as it is")
+    return 0
+
+
 def verb_menuconfig(_options):
     menuconfig.run()
     return 0
@@ -544,6 +554,11 @@ def build_parser():
     one.add_argument("--acknowledge", action="append", default=[], metavar="PATH:NAME",
                      help="this change was compared with ours; patterns such as "
                           "kernel/events/core.c:* stand for several")
+    one = add_verb(verbs, "regrow", verb_regrow,
+                   "make each grow.patch again that fits no longer after an edit of our files",
+                   "lab regrow --since HEAD~2")
+    one.add_argument("--since", default="HEAD", metavar="COMMIT",
+                     help="the commit in which all of them fit (default: the newest one)")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")

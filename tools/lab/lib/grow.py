@@ -4,7 +4,7 @@
 The repository has each file in its last form. What a step changes in a file that an earlier
 step has brought, is in its 'grow.patch'. Undone from the last step back, these patches make the
 form that a file has at each step. So a change of the file is made once, in the repository, and
-reaches all forms; only where a later step changes the same lines, its patch must be made again.
+reaches all forms; where a later step changes lines beside it, 'lab regrow' makes its patch again.
 """
 
 import re
@@ -29,7 +29,7 @@ def patch(file, where, *options):
         env=proc.environment())
     if done.returncode:
         raise LabError(f"{paths.shown(file)} does not fit {refused(done.stdout + done.stderr)}",
-                       "make it again; see Documentation/series.rst")
+                       "run 'lab regrow'")
 
 
 def refused(output):

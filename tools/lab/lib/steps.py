@@ -217,8 +217,8 @@ def check_listed(names, root, home=None):
                            "add its name there, or remove it")
 
 
-def read(base=None, root=None):
-    """All steps of a base in order; an error if there is none or one of them is amiss."""
+def unformed(base=None, root=None):
+    """All steps of a base in order, as read() has them, but for their forms."""
     base, root = base or bases.current(), root or paths.OVERLAY_DIR
     every = listed(root, base.home)
     check_listed([name for name, _ in every], root, base.home)
@@ -228,6 +228,12 @@ def read(base=None, root=None):
         raise LabError(f"there is no step for {base.name} in patches/series yet", MANUAL)
     check_fixes(steps)
     check_brought_once(steps)
+    return steps
+
+
+def read(base=None, root=None):
+    """All steps of a base in order; an error if there is none or one of them is amiss."""
+    steps = unformed(base, root)
     grow.set_forms(steps)
     return steps
 
