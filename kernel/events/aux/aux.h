@@ -188,11 +188,6 @@ bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
 			const struct perf_aux_range *range);
 void perf_aux_put_itrace_start(struct perf_event *event);
 
-/* group.c */
-bool perf_aux_link(struct perf_event *event, struct perf_event *leader);
-void perf_aux_unlink(struct perf_event *event);
-void perf_aux_free_link(struct perf_event *event);
-
 /* pause.c */
 void perf_aux_pause(struct perf_event *trace, bool pause);
 
@@ -234,15 +229,6 @@ static inline unsigned int perf_aux_unreported(struct perf_event *event)
 }
 
 static inline void perf_aux_forget(struct perf_event *event, u64 flags) { }
-
-static inline bool perf_aux_link(struct perf_event *event,
-				 struct perf_event *leader)
-{
-	return false;
-}
-
-static inline void perf_aux_unlink(struct perf_event *event) { }
-static inline void perf_aux_free_link(struct perf_event *event) { }
 static inline void perf_aux_pause(struct perf_event *trace, bool pause) { }
 
 static inline unsigned long

@@ -51,16 +51,6 @@ static void aux_pmu_free(void *priv)
 {
 }
 
-static int aux_pmu_output_match(struct perf_event *leader)
-{
-	return leader->pmu == &aux_pmu;
-}
-
-static int aux_pmu_output_mismatch(struct perf_event *leader)
-{
-	return 0;
-}
-
 static long aux_pmu_snapshot(struct perf_event *event,
 			     struct perf_output_handle *handle,
 			     unsigned long size)
@@ -81,7 +71,6 @@ static const struct pmu aux_pmu_new = {
 	.setup_aux	= aux_pmu_setup,
 	.free_aux	= aux_pmu_free,
 	.snapshot_aux	= aux_pmu_snapshot,
-	.aux_output_match = aux_pmu_output_match,
 };
 
 static int aux_pmu_register(struct kunit_suite *suite)
@@ -164,122 +153,6 @@ static struct kunit_suite kernel_event_suite = {
 	.suite_init	= aux_pmu_register,
 	.suite_exit	= aux_pmu_unregister,
 	.test_cases	= kernel_event_cases,
-};
-
-/* An event and the leader of the group that it would be in. */
-struct link_test {
-	struct perf_event	*event;
-	struct perf_event	*leader;
-};
-
-static int link_init(struct kunit *test)
-{
-	struct link_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	struct perf_event_attr attr = aux_attr();
-
-	if (!t)
-		return -ENOMEM;
-	t->leader = aux_open(&attr);
-	if (IS_ERR(t->leader))
-		return PTR_ERR(t->leader);
-	t->event = aux_open(&attr);
-	if (IS_ERR(t->event)) {
-		perf_event_release_kernel(t->leader);
-		return PTR_ERR(t->event);
-	}
-	test->priv = t;
-	return 0;
-}
-
-static void link_exit(struct kunit *test)
-{
-	struct link_test *t = test->priv;
-
-	/* Not made, if link_init() has failed. */
-	if (!t)
-		return;
-	perf_event_release_kernel(t->event);
-	perf_event_release_kernel(t->leader);
-}
-
-/* Whether the event may be linked; it does not stay so. */
-static bool may_link(struct link_test *t)
-{
-	bool linked;
-
-	mutex_lock(&t->leader->ctx->mutex);
-	linked = perf_aux_link(t->event, t->leader);
-	mutex_unlock(&t->leader->ctx->mutex);
-	perf_aux_free_link(t->event);
-	return linked;
-}
-
-static void output_needs_a_match(struct kunit *test)
-{
-	struct link_test *t = test->priv;
-
-	t->event->attr.aux_output = 1;
-	KUNIT_EXPECT_TRUE(test, may_link(t));
-	aux_pmu.aux_output_match = aux_pmu_output_mismatch;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	aux_pmu.aux_output_match = NULL;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	aux_pmu.aux_output_match = aux_pmu_output_match;
-}
-
-/* The data of such an event is in the trace: there is no sample to take. */
-static void output_has_no_sample(struct kunit *test)
-{
-	struct link_test *t = test->priv;
-
-	t->event->attr.aux_output = 1;
-	t->event->attr.aux_sample_size = CHUNK;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	t->event->attr.aux_output = 0;
-	KUNIT_EXPECT_TRUE(test, may_link(t));
-}
-
-static void sample_needs_a_snapshot(struct kunit *test)
-{
-	struct link_test *t = test->priv;
-
-	t->event->attr.aux_sample_size = CHUNK;
-	KUNIT_EXPECT_TRUE(test, may_link(t));
-	aux_pmu.snapshot_aux = NULL;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	aux_pmu.snapshot_aux = aux_pmu_snapshot;
-}
-
-static void pause_needs_the_capability(struct kunit *test)
-{
-	struct link_test *t = test->priv;
-
-	t->event->attr.aux_pause = 1;
-	KUNIT_EXPECT_TRUE(test, may_link(t));
-	aux_pmu.capabilities &= ~PERF_PMU_CAP_AUX_PAUSE;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	t->event->attr.aux_pause = 0;
-	t->event->attr.aux_resume = 1;
-	KUNIT_EXPECT_FALSE(test, may_link(t));
-	aux_pmu.capabilities |= PERF_PMU_CAP_AUX_PAUSE;
-	KUNIT_EXPECT_TRUE(test, may_link(t));
-}
-
-static struct kunit_case link_cases[] = {
-	KUNIT_CASE(output_needs_a_match),
-	KUNIT_CASE(output_has_no_sample),
-	KUNIT_CASE(sample_needs_a_snapshot),
-	KUNIT_CASE(pause_needs_the_capability),
-	{}
-};
-
-static struct kunit_suite link_suite = {
-	.name		= "perf_aux_link",
-	.suite_init	= aux_pmu_register,
-	.suite_exit	= aux_pmu_unregister,
-	.init		= link_init,
-	.exit		= link_exit,
-	.test_cases	= link_cases,
 };
 
 /* An event with a buffer and a live area, as mmap() would have made them. */
@@ -685,7 +558,7 @@ static struct kunit_suite arith_suite = {
 	.test_cases	= arith_cases,
 };
 
-kunit_test_suites(&arith_suite, &kernel_event_suite, &link_suite, &record_suite);
+kunit_test_suites(&arith_suite, &kernel_event_suite, &record_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AUX areas");
 MODULE_LICENSE("GPL");

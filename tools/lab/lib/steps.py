@@ -77,7 +77,7 @@ class Step:
                        *([paths.OVERLAY_DIR / "MAINTAINERS"] if self.maintainers else [])])
 
 
-def read_drops(file):
+def read_drops(file, root):
     """({path: [Symbol]}, None for a file that goes as a whole; {path: {name: what has its place}}).
 
     The place of a file that goes as a whole is at the name "*". Lines below it may name that of
@@ -92,7 +92,7 @@ def read_drops(file):
         if not colon or not words or " " in path or " " in place:
             raise LabError(f"{where}: '{text}' is not a line of a list",
                            "write 'PATH: SYMBOL...', and '-> PATH' if a file has their place")
-        if place and not (paths.OVERLAY_DIR / place).exists():
+        if place and not (root / place).exists():
             raise LabError(f"{where}: there is no {place}", "name a file or directory of ours")
         whole = path in drops and drops[path] is None
         if whole and words != ["*"] and not place:
@@ -176,7 +176,7 @@ def read_step(name, base, root):
     message = part("message").read_text().strip() + "\n"
     if part("note"):
         message = with_note(message, part("note").read_text())
-    drops, places = read_drops(part("drop")) if part("drop") else ({}, {})
+    drops, places = read_drops(part("drop"), root) if part("drop") else ({}, {})
     files, maintainers = {}, False
     if part("files"):
         others = [bases.read(other, base.home).overlay(root) for other in bases.names(base.home)]

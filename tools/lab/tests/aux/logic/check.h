@@ -12,7 +12,6 @@ void test_mlock(unsigned long steps);
 void test_pages(unsigned long steps);
 void test_output(unsigned long steps);
 void test_sample(unsigned long steps);
-void test_group(unsigned long steps);
 void test_area(unsigned long steps);
 void test_mmap(unsigned long steps);
 

@@ -56,7 +56,6 @@ int main(int argc, char **argv)
 	random_begin(argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED);
 	test_mlock(steps);
 	test_pages(steps);
-	test_group(steps);
 	test_mmap(steps);
 	test_area(steps);
 	test_output(steps);

@@ -193,8 +193,6 @@ void event_begin(struct perf_event *event, struct pmu *pmu)
 		.pmu = pmu, .cpu = -1, .oncpu = world.cpu, .state = PERF_EVENT_STATE_ACTIVE,
 		.ctx = &task_context, .refcount = { 1 }, .attach_state = PERF_ATTACH_GROUP,
 	};
-	event->group_leader = event;
-	list_init(&event->sibling_list);
 	list_init(&event->rb_entry);
 	list_init(&event->event_entry);
 }
@@ -203,17 +201,6 @@ void put_event(struct perf_event *event)
 {
 	must(event->refcount.counter > 0, "a reference on an event is dropped once");
 	event->refcount.counter--;
-}
-
-void perf_event_set_state(struct perf_event *event, enum perf_event_state state)
-{
-	event->state = state;
-}
-
-void __event_disable(struct perf_event *event, struct perf_event_context *ctx,
-		     enum perf_event_state state)
-{
-	event->state = state;
 }
 
 void perf_event_disable_inatomic(struct perf_event *event)

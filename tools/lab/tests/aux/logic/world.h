@@ -285,8 +285,8 @@ struct perf_event {
 	enum perf_event_state state;
 	int cpu, oncpu, attach_state, pending_disable;
 	struct perf_buffer *rb;
-	struct list_head rb_entry, event_entry, sibling_list;
-	struct perf_event *parent, *group_leader, *aux_event;
+	struct list_head rb_entry, event_entry;
+	struct perf_event *parent, *aux_event;
 	struct perf_output_handle *aux_handle;
 	struct perf_event_context *ctx;
 	atomic_long_t refcount;
@@ -294,10 +294,6 @@ struct perf_event {
 	struct mutex mmap_mutex;
 	atomic_t mmap_count;
 };
-
-#define for_each_sibling_event(pos, event) \
-	if ((event)->group_leader == (event)) \
-		list_for_each_entry_rcu(pos, &(event)->sibling_list, sibling_list)
 
 struct perf_event_header { __u32 type; __u16 misc, size; };
 struct perf_sample_data { u64 aux_size; };
@@ -419,9 +415,6 @@ void ring_buffer_attach(struct perf_event *event, struct perf_buffer *rb);
 void perf_output_wakeup(struct perf_output_handle *handle);
 struct page *__perf_mmap_to_page(struct perf_buffer *rb, unsigned long pgoff);
 void put_event(struct perf_event *event);
-void __event_disable(struct perf_event *event, struct perf_event_context *ctx,
-		     enum perf_event_state state);
-void perf_event_set_state(struct perf_event *event, enum perf_event_state state);
 void perf_event_update_time(struct perf_event *event);
 void perf_event_init_userpage(struct perf_event *event);
 __u32 perf_event_pid(struct perf_event *event, struct task *task);
