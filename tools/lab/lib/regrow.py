@@ -94,35 +94,51 @@ def undone(text, part):
     return None if status else before
 
 
+def slid(before, first, behind, new, limit):
+    """A change that only removes or only adds lines, as late as it can be: others slide the same."""
+    lines = new or before[first:behind]
+    while behind < limit and before[behind] == lines[0]:
+        lines = [*lines[1:], lines[0]]
+        first, behind = first + 1, behind + 1
+    return first, behind, lines if new else []
+
+
 def changes(before, after):
-    """[(first line, behind the last one, lines in their place)], as small as can be."""
-    found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    for kind, first, behind, begin, end in found:
-        if kind == "replace" and behind - first == end - begin:
+    """[(first line, behind the last one, lines in their place)], single lines where these match."""
+    found = [one for one in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+             if one[0] != "equal"]
+    for (kind, first, behind, begin, end), following in zip(found, [*found[1:], None]):
+        if kind != "replace":
+            limit = following[1] if following else len(before)
+            yield slid(before, first, behind, after[begin:end], limit)
+        elif behind - first == end - begin:
             yield from ((first + i, first + i + 1, [after[begin + i]]) for i in range(end - begin))
-        elif kind != "equal":
+        else:
             yield first, behind, after[begin:end]
 
 
-def belongs_to(edit, change):
-    """Whether an edit is one of lines that a step changes, too; or adds some where the step does."""
-    (first, behind, _), (begin, end, _) = edit, change
-    if first == behind:
-        return begin <= first <= end
-    return first < begin < behind if begin == end else first < end and begin < behind
-
-
 def merged(form, committed, edited):
-    """The form with the edit of the file, but for lines in which form and file differ."""
+    """The form with the edit of the file.
+
+    Lines that the form does not have, or has otherwise, stay so; lines that the edit adds where
+    the form has fewer or more ones are left out.
+    """
     form, committed, edited = (text.splitlines(keepends=True) for text in (form, committed, edited))
-    steps_own = list(changes(committed, form))
-    edits = [edit for edit in changes(committed, edited)
-             if not any(belongs_to(edit, change) for change in steps_own)]
-    lines, at = [], 0
-    for first, behind, new in sorted(steps_own + edits, key=lambda one: one[:2]):
-        lines += committed[at:first] + new
-        at = behind
-    return b"".join(lines + committed[at:])
+    gone, more = set(), {}
+    for first, behind, new in changes(committed, form):
+        gone.update(range(first, behind))
+        more[first] = new
+    otherwise = {*gone, *(line + 1 for line in gone), *more}
+    without = frozenset(gone)
+    for first, behind, new in changes(committed, edited):
+        lines = range(first, behind)
+        if new and (without.intersection(lines) or more.keys() & lines[1:] or
+                    not lines and first in otherwise):
+            continue
+        gone.update(lines)
+        more[first] = [*more.get(first, ()), *new]
+    return b"".join(b"".join(more.get(number, ())) + (line if number not in gone else b"")
+                    for number, line in enumerate([*committed, b""]))
 
 
 def delta(path, before, after):
