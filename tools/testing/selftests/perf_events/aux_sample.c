@@ -146,14 +146,20 @@ TEST(none_without_an_area)
 	ASSERT_EQ(aux_pin(0, 0), 0);
 	ASSERT_EQ(open_group(&trace, &event, MOST_DATA, PROT_READ, 0), 0);
 	ASSERT_EQ(aux_enable(&trace), 0);
-	aux_work(ROUNDS / 8);
+	/* Work may be a time, in which a busy machine gets to no sample. */
+	for (unsigned int i = 0; i < TRIES && !with.largest; i++) {
+		aux_work(ROUNDS / 16);
+		look(&event, &with, MOST_DATA);
+	}
 	aux_unmap_area(&trace);
 	look(&event, &with, MOST_DATA);
-	aux_work(ROUNDS / 8);
+	for (unsigned int i = 0; i < TRIES && !seen.samples; i++) {
+		aux_work(ROUNDS / 16);
+		look(&event, &seen, MOST_DATA);
+	}
 	aux_disable(&trace);
-	look(&event, &seen, MOST_DATA);
 
-	EXPECT_GT(with.with_trace, 0);
+	EXPECT_GT(with.largest, 0);
 	EXPECT_GT(seen.samples, 0);
 	EXPECT_EQ(seen.wrong, 0);
 	EXPECT_EQ(seen.empty, seen.samples);
