@@ -232,7 +232,7 @@ def unformed(base=None, root=None):
 
 
 def read(base=None, root=None):
-    """All steps of a base in order; an error if there is none or one of them is amiss."""
+    """All steps of a base in order. LabError if there is none, or if one of them is wrong."""
     steps = unformed(base, root)
     grow.set_forms(steps)
     return steps
