@@ -19,6 +19,10 @@
 #define ROUNDS		2000
 #define MOVES		200
 #define SWITCHES	4
+/* How long events of the PMU "cpu" run before others of its events have their turn */
+#define TURN_MS		"/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
+/* More events than a CPU has counters */
+#define COUNTERS	48
 
 FIXTURE(aux_cpus)
 {
@@ -171,6 +175,65 @@ TEST_F_TIMEOUT(aux_cpus, cpu_trace_ends_with_its_cpu, 120)
 	ASSERT_EQ(trace(&self->event, -1, 1, WATERMARK), 0);
 	ASSERT_EQ(aux_pin(self->worker, 1), 0);
 	EXPECT_TRUE(goes_on(&self->event, &self->log));
+}
+
+/* How many of the events have had a turn. */
+static unsigned int had_a_turn(const int *fds)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		struct { __u64 count, running; } now = { };
+
+		if (read(fds[i], &now, sizeof(now)) == sizeof(now) && now.running)
+			n++;
+	}
+	return n;
+}
+
+/* ... within 10 seconds, if all of them have by then. */
+static unsigned int wait_for_turns(const int *fds)
+{
+	unsigned int n = had_a_turn(fds);
+
+	for (unsigned int i = 0; i < 1000 && n < COUNTERS; i++) {
+		usleep(10000);
+		n = had_a_turn(fds);
+	}
+	return n;
+}
+
+/* A long turn does not go on when the CPU has been off, nor does another CPU end it. */
+TEST_F_TIMEOUT(aux_cpus, events_take_turns_when_the_cpu_is_back, 120)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fds[COUNTERS];
+
+	if (aux_missing_hotplug())
+		SKIP(return, "%s", aux_missing_hotplug());
+	fds[0] = aux_open(&attr, -1, 1);
+	if (fds[0] < 0 || access(TURN_MS, W_OK))
+		SKIP(return, "no counter of the PMU cpu counts instructions");
+	close(fds[0]);
+	ASSERT_EQ(aux_restore_at_end(TURN_MS, NULL), 0);
+	/* A turn begins on each CPU. */
+	ASSERT_EQ(aux_write_file(TURN_MS, "30000"), 0);
+	self->is_off = true;
+	ASSERT_EQ(aux_switch_cpu_1(false), 0);
+	ASSERT_EQ(aux_switch_cpu_1(true), 0);
+	self->is_off = false;
+	ASSERT_EQ(aux_write_file(TURN_MS, "1"), 0);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		fds[i] = aux_open(&attr, -1, 1);
+		ASSERT_GE(fds[i], 0);
+	}
+	EXPECT_EQ(wait_for_turns(fds), COUNTERS);
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		close(fds[i]);
 }
 
 TEST_F(aux_cpus, no_trace_of_a_cpu_that_cannot_be)

@@ -38,6 +38,7 @@ say calltrace "$?" "$(head -n 1 calls.txt)"
 say selftests "$(grep -c '^# ok\|^ok' selftests.txt)" "$(grep -c '^not ok\|^# not ok' selftests.txt)"
 # The PMUs without hardware are there with their module, which an event keeps, and go with it.
 pmus() { find /sys/bus/event_source/devices/ -name 'aux_synth*' | wc -l; }
+timers() { grep -c perf_mux_hrtimer_handler /proc/timer_list; }
 modprobe perf_aux_synth
 say synth "$(pmus)"
 AUX_PMU=aux_synth "$SELFTESTS/perf_events/aux_report.sh" aux_synth aux_records >report.txt 2>&1
@@ -48,7 +49,13 @@ rmmod perf_aux_synth 2>/dev/null
 say kept "$?"
 kill $! && wait $!
 for _ in 1 2 3; do
+	# A timer of each PMU is on its way then, and goes with it.
+	for turn in /sys/bus/event_source/devices/aux_synth*/perf_event_mux_interval_ms; do
+		echo 60000 >"$turn"
+	done
+	started=$(timers)
 	rmmod perf_aux_synth && say unloaded "$(pmus)"
+	[ "$started" -ge 3 ] && say timers "$(timers)"
 	modprobe perf_aux_synth
 done
 say synth_again "$(pmus)"
