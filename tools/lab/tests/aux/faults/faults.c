@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of AUX areas, and events of hardware that are opened, in which one
- * allocation fails, each of them in turn: what was done before it is undone. For a
- * kernel with fault injection: faults [EVERY]; prints TAP. With EVERY, of the many
- * allocations that are alike, those of the area's pages, one in so many fails.
+ * Mappings of AUX areas, events of hardware that are opened, and forks of a task that
+ * has events, in which one allocation fails, each of them in turn: what was done before
+ * it is undone. For a kernel with fault injection: faults [EVERY]; prints TAP. With EVERY,
+ * of the many allocations that are alike, those of the area's pages, one in so many fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -32,6 +32,9 @@
 /* The first of a mapping's allocations, which differ: structs, tables. All of them fail. */
 #define DIFFERENT	48
 #define WARM		20
+/* More events than a CPU has counters, and how long each at most waits for its turn */
+#define COUNTERS	16
+#define TURN_SECONDS	10.0
 /* Pages that wait in lists of CPUs, and the like; of every area a page is more. */
 #define NOISE_KIB	2048
 
@@ -380,6 +383,75 @@ static void all_of(const char *pmu)
 	race_for_an_area(faults);
 }
 
+static bool have_had_a_turn(const int *fds, __u64 *before)
+{
+	struct { __u64 count, running; } now;
+	bool all = true;
+
+	for (int i = 0; i < COUNTERS; i++) {
+		if (read(fds[i], &now, sizeof(now)) != sizeof(now))
+			err(1, "read");
+		all = all && now.running > before[i];
+	}
+	return all;
+}
+
+/* Whether each of the events runs within some seconds. */
+static bool take_turns(const int *fds)
+{
+	double begin = aux_seconds();
+	__u64 before[COUNTERS] = { };
+	struct { __u64 count, running; } now;
+
+	for (int i = 0; i < COUNTERS; i++)
+		before[i] = read(fds[i], &now, sizeof(now)) > 0 ? now.running : 0;
+	while (!have_had_a_turn(fds, before)) {
+		if (aux_seconds() - begin > TURN_SECONDS)
+			return false;
+		aux_work(10);
+	}
+	return true;
+}
+
+/* More events than counters, which take turns, and are inherited if all goes well. */
+static void fail_each_fork(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .inherit = 1,
+		.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	unsigned int nth = 0, refused = 0, other = 0;
+	bool reached = true, turn = true;
+	int fds[COUNTERS];
+	pid_t child;
+
+	for (int i = 0; i < COUNTERS; i++) {
+		fds[i] = aux_open(&attr, 0, -1);
+		if (fds[i] < 0)
+			err(1, "no events of hardware");
+	}
+	while (reached && turn && ++nth < MANY) {
+		arm(nth);
+		child = fork();
+		if (!child)
+			_exit(0);
+		reached = disarm();
+		if (child > 0) {
+			waitpid(child, NULL, 0);
+			continue;
+		}
+		refused++;
+		other += errno != ENOMEM && errno != EAGAIN;
+		turn = take_turns(fds);
+	}
+	for (int i = 0; i < COUNTERS; i++)
+		close(fds[i]);
+	diag("fork: %u allocations, %u of them needed", nth - 1, refused);
+	point(refused > COUNTERS && !other, "fork: no memory is ENOMEM or EAGAIN");
+	point(turn, "fork: events take turns after each that failed");
+}
+
 /* The first time takes memory for good: caches, tables. */
 static void warm_up(void)
 {
@@ -451,6 +523,7 @@ int main(int argc, char **argv)
 	all_of("intel_bts");
 	all_of("aux_synth");
 	all_of("aux_synth_no_sg");
+	fail_each_fork();
 	look(&after);
 	compare(&before, &after);
 	return end_points();
