@@ -31,6 +31,8 @@
 #define DISABLED_USEC	200000
 #define PERIOD		1000000
 #define COUNTERS	64
+/* So many in a row that the kernel by itself does not update the time between all of them */
+#define READS		10
 
 enum { A, B, GROUPS };
 
@@ -555,19 +557,20 @@ static int open_of_task(pid_t pid, bool pinned)
 	return aux_open(&attr, pid, -1);
 }
 
-/*
- * The time goes on while the task runs, not only as it comes, between two of these reads at most,
- * and goes.
- */
+/* The time goes on while the task runs, not only as it comes and goes. */
 static bool time_goes_on(struct aux_event *event, pid_t worker)
 {
 	return comes(({
 		long long switches = switches_of(worker);
-		__u64 time[3];
+		__u64 last = 0, time = aux_time_enabled(event);
+		unsigned int n = 0;
 
-		for (int i = 0; i < 3; i++)
-			time[i] = aux_time_enabled(event);
-		time[0] < time[1] && time[1] < time[2] && switches_of(worker) == switches;
+		while (time > last && n < READS) {
+			last = time;
+			time = aux_time_enabled(event);
+			n++;
+		}
+		n == READS && switches_of(worker) == switches;
 	}));
 }
 
@@ -651,6 +654,34 @@ TEST_F_TIMEOUT(aux_cgroup, pinned_counter_finds_no_counter, 120)
 	while (nr--)
 		close(taken[nr]);
 	EXPECT_TRUE(counts(self->counter));
+}
+
+/* An event that waits for a counter is enabled, too; who reads it is on another CPU. */
+TEST_F_TIMEOUT(aux_cgroup, enabled_while_it_waits_for_a_counter, 120)
+{
+	struct aux_event waits;
+	struct perf_event_attr attr;
+	int taken[COUNTERS];
+	unsigned int nr;
+
+	counter_attr(&attr);
+	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	attr.pinned = 1;
+	if (attr.type != PERF_TYPE_HARDWARE)
+		SKIP(return, "no counter counts instructions");
+	nr = take_all_counters(taken, &attr);
+	if (!nr || nr == COUNTERS)
+		SKIP(return, "%u counters for branches", nr);
+	attr.pinned = 0;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	waits = (struct aux_event) { .fd = cgroup_open_event(&attr, self->group[A], CPU, -1) };
+	ASSERT_GE(waits.fd, 0);
+	stop(self->worker[B]);
+	EXPECT_TRUE(time_goes_on(&waits, self->worker[A]));
+	kill(self->worker[B], SIGCONT);
+	close(waits.fd);
+	while (nr--)
+		close(taken[nr]);
 }
 
 TEST_HARNESS_MAIN
