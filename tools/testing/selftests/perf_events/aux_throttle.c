@@ -2,10 +2,12 @@
 /*
  * Groups that an AUX event leads, and of which a member overflows too often. Until Linux 6.15 the
  * kernel throttles that member, since then all of the group, the trace included: it goes on all
- * the same, or stays paused.
+ * the same, or stays paused. What unthrottles it also sees to frequencies of members.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +18,10 @@
 #define RATE		200
 /* Instructions, or nanoseconds where no counter counts them */
 #define PERIOD		20000
+/* Samples per second of a member that has a frequency, and how many of them are enough */
+#define FREQUENCY	100
+#define SAMPLES		50
+#define SLOWER		4
 #define DATA_PAGES	64
 #define AREA		(1024UL * 1024)
 #define WATERMARK	(16U << 10)
@@ -33,6 +39,8 @@ FIXTURE(aux_throttle)
 	struct aux_event trace;
 	struct aux_log log;
 	unsigned int throttled, unthrottled, samples;
+	/* of the last sample */
+	__u64 period;
 	int member;
 };
 
@@ -80,16 +88,13 @@ static int open_leader(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, __u32 act
 	       aux_map_area(&self->trace, AREA, PROT_READ | PROT_WRITE);
 }
 
-/* A member that overflows each PERIOD, and whose records go to the leader's buffer. */
-static int add_member(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, __u32 action)
+/* A member whose records go to the leader's buffer */
+static int add(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, struct perf_event_attr *attr)
 {
-	struct perf_event_attr attr;
 	int fd;
 
-	aux_sampler_attr(&attr, PERIOD);
-	attr.sample_type = PERF_SAMPLE_TID;
-	aux_set_action(&attr, action);
-	fd = aux_open_in_group(&attr, per_cpu ? -1 : 0, per_cpu ? 0 : -1, self->trace.fd);
+	attr->sample_type = PERF_SAMPLE_PERIOD;
+	fd = aux_open_in_group(attr, per_cpu ? -1 : 0, per_cpu ? 0 : -1, self->trace.fd);
 	if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, self->trace.fd)) {
 		close(fd);
 		fd = -1;
@@ -97,25 +102,70 @@ static int add_member(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, __u32 acti
 	return fd;
 }
 
+/* A member that overflows each PERIOD */
+static int add_member(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, __u32 action)
+{
+	struct perf_event_attr attr;
+
+	aux_sampler_attr(&attr, PERIOD);
+	aux_set_action(&attr, action);
+	return add(self, per_cpu, &attr);
+}
+
 static void note(FIXTURE_DATA(aux_throttle) *self, const struct aux_record *record)
 {
 	self->throttled += record->header.type == PERF_RECORD_THROTTLE;
 	self->unthrottled += record->header.type == PERF_RECORD_UNTHROTTLE;
-	self->samples += record->header.type == PERF_RECORD_SAMPLE;
+	if (record->header.type == PERF_RECORD_SAMPLE) {
+		memcpy(&self->period, record->bytes, sizeof(self->period));
+		self->samples++;
+	}
 	aux_note(&self->trace, &self->log, record);
 }
 
-/* Work a while, and read what there is. Returns by how much the head has moved. */
-static __u64 work_and_read(FIXTURE_DATA(aux_throttle) *self)
+/* Read what there is. */
+static void read_all(FIXTURE_DATA(aux_throttle) *self)
 {
-	__u64 before = aux_head(&self->trace);
 	static struct aux_record record;
 
-	aux_work(ROUNDS);
 	while (aux_next(&self->trace, &record))
 		note(self, &record);
 	aux_set_tail(&self->trace, aux_head(&self->trace));
+}
+
+/* Work a while, and read. Returns by how much the head has moved. */
+static __u64 work_and_read(FIXTURE_DATA(aux_throttle) *self)
+{
+	__u64 before = aux_head(&self->trace);
+
+	aux_work(ROUNDS);
+	read_all(self);
 	return aux_head(&self->trace) - before;
+}
+
+/* ... until the member has overflowed some more times. */
+static bool are_sampled(FIXTURE_DATA(aux_throttle) *self, unsigned int times)
+{
+	double end = aux_seconds() + PATIENCE;
+	unsigned int enough = self->samples + times;
+
+	while (self->samples < enough && aux_seconds() < end)
+		work_and_read(self);
+	return self->samples >= enough;
+}
+
+/* Be in the kernel until a sample has a shorter period. */
+static bool is_sampled_within(FIXTURE_DATA(aux_throttle) *self, __u64 period)
+{
+	double end = aux_seconds() + PATIENCE;
+	static char zeros[1 << 20];
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	while (self->period >= period && aux_seconds() < end &&
+	       read(fd, zeros, sizeof(zeros)) == sizeof(zeros))
+		read_all(self);
+	close(fd);
+	return self->period < period;
 }
 
 static bool was_throttled(FIXTURE_DATA(aux_throttle) *self)
@@ -225,10 +275,8 @@ TEST_F_TIMEOUT(aux_throttle, two_members, 120)
 	aux_sampler_attr(&attr, 10 * PERIOD);
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	other = aux_open_in_group(&attr, variant->per_cpu ? -1 : 0, variant->per_cpu ? 0 : -1,
-				  self->trace.fd);
+	other = add(self, variant->per_cpu, &attr);
 	ASSERT_GE(other, 0);
-	ASSERT_EQ(ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, self->trace.fd), 0);
 	ASSERT_EQ(aux_enable(&self->trace), 0);
 	EXPECT_GE(be_throttled(self, ENOUGH), ENOUGH);
 	EXPECT_TRUE(was_throttled(self));
@@ -236,6 +284,28 @@ TEST_F_TIMEOUT(aux_throttle, two_members, 120)
 	EXPECT_EQ(read(other, &count, sizeof(count)), sizeof(count));
 	EXPECT_GT(count, 0);
 	close(other);
+}
+
+/*
+ * A member that has a frequency has more instructions between two overflows while there are many,
+ * and fewer when there are few.
+ */
+TEST_F_TIMEOUT(aux_throttle, period_follows_the_rate, 120)
+{
+	struct perf_event_attr attr;
+
+	ASSERT_EQ(open_leader(self, variant->per_cpu, 0), 0);
+	aux_sampler_attr(&attr, FREQUENCY);
+	attr.freq = 1;
+	if (attr.type != PERF_TYPE_HARDWARE)
+		SKIP(return, "no counter counts instructions");
+	self->member = add(self, variant->per_cpu, &attr);
+	ASSERT_GE(self->member, 0);
+	ASSERT_EQ(aux_enable(&self->trace), 0);
+	for (unsigned int i = 0; i < LAPS; i++) {
+		EXPECT_TRUE(are_sampled(self, SAMPLES));
+		EXPECT_TRUE(is_sampled_within(self, self->period / SLOWER));
+	}
 }
 
 TEST_HARNESS_MAIN
