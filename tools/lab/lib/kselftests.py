@@ -20,6 +20,7 @@ SKIPS = ("the processor's events have no aux_output", "the kernel is not locked 
          "intel_bts is not paused, and not in samples",
          "without CAP_PERFMON, nobody may open events of aux_synth",
          "the trace is of time, and the events count instructions",
+         "what other tasks do counts as well",
          "a chunk, which is had as a whole, may be half of it", "the smaller ones tell it",
          "mapped in .* s, which is too quick to tell",
          "no size has more than 32 bits here", "no room for .* in an address space of 32 bits")

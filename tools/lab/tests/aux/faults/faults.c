@@ -423,7 +423,7 @@ static void fail_each_fork(void)
 	};
 	unsigned int nth = 0, refused = 0, other = 0;
 	bool reached = true, turn = true;
-	int fds[COUNTERS];
+	int fds[COUNTERS], error;
 	pid_t child;
 
 	for (int i = 0; i < COUNTERS; i++) {
@@ -434,6 +434,7 @@ static void fail_each_fork(void)
 	while (reached && turn && ++nth < MANY) {
 		arm(nth);
 		child = fork();
+		error = errno;
 		if (!child)
 			_exit(0);
 		reached = disarm();
@@ -442,7 +443,7 @@ static void fail_each_fork(void)
 			continue;
 		}
 		refused++;
-		other += errno != ENOMEM && errno != EAGAIN;
+		other += error != ENOMEM && error != EAGAIN;
 		turn = take_turns(fds);
 	}
 	for (int i = 0; i < COUNTERS; i++)
