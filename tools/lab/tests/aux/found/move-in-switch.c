@@ -8,9 +8,8 @@
  * Mended by: fix-group-move
  * Says: perf_mmap_close
  */
-#define _GNU_SOURCE
-#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -20,37 +19,38 @@
 #define SECONDS		8
 #define AREA_PAGES	16
 
-static void run_on(int cpu)
+static void run_on(unsigned int cpu)
 {
-	cpu_set_t set;
+	unsigned long mask = 1UL << cpu;
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(2, "CPU %d", cpu);
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(mask), &mask) < 0)
+		err(2, "CPU %u", cpu);
 }
 
-/* Two tasks on CPU 1, of which one waits for the other; the first of them is returned. */
+/* A task on CPU 1 that passes a byte on; one of them makes it. */
+static pid_t passing(int from, int to, bool makes)
+{
+	pid_t pid = fork();
+	char byte = 0;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(1);
+	while ((makes || read(from, &byte, 1) == 1) && write(to, &byte, 1) == 1)
+		makes = false;
+	_exit(1);
+}
+
+/* One of two tasks that wait for each other */
 static pid_t switching(void)
 {
 	int there[2], back[2];
-	pid_t pid[2];
-	char byte = 0;
 
 	if (pipe(there) || pipe(back))
 		err(2, "pipe");
-	for (int i = 0; i < 2; i++) {
-		pid[i] = fork();
-		if (pid[i])
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run_on(1);
-		for (;;)
-			if (i ? read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1 :
-				write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
-				_exit(1);
-	}
-	return pid[0];
+	passing(there[0], back[1], false);
+	return passing(back[0], there[1], true);
 }
 
 static void move_a_group_of(pid_t pid)
