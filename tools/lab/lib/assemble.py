@@ -17,6 +17,7 @@ import bases
 import drop
 import grow
 import guest
+import hooks
 import layer as layer_mod
 import maintainers
 import paths
@@ -40,6 +41,8 @@ class Assembly:
     layer: layer_mod.Layer
     root: object = field(default_factory=lambda: paths.OVERLAY_DIR)
     say: object = ui.say
+    # is told of each step whose hooks come next
+    watch: object = lambda step, files: None
     dropped: list = field(default_factory=list)
     ours: dict = field(default_factory=dict)
     titles: set = field(default_factory=set)
@@ -82,13 +85,14 @@ class Assembly:
                            "edit the file itself")
 
     def _hook(self, step):
-        targets = hook_targets(step)
-        for path in targets:
+        before = {}
+        for path in hook_targets(step):
             try:
                 self._refuse_ours(path)
-                self.layer.writable(path)
+                before[path] = self.layer.writable(path).read_text(errors="surrogateescape")
             except LabError as error:
                 raise self._in_step(step, "hooks.patch", error) from None
+        self.watch(step, before)
         reject = paths.to_write(paths.in_build("log", f"{step.name}.rej"))
         reject.unlink(missing_ok=True)
         done = subprocess.run(
@@ -97,6 +101,9 @@ class Assembly:
             check=False, env=proc.environment())
         if done.returncode:
             raise hook_error(step, done.stdout + done.stderr, reject)
+        for path, number in hooks.ambiguous(step.hooks.read_text(), before):
+            raise LabError(f"{step.called('hooks.patch')} fits {path} (hunk {number}) in two places",
+                           "let it have more of the lines around")
         for line in fuzzy(done.stdout):
             self.say(f"  {step.called('hooks.patch')}: {line}")
 

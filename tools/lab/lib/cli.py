@@ -28,6 +28,7 @@ import otherbases
 import paths
 import qemuseries
 import rebase
+import port
 import regrow
 import runner
 import series
@@ -318,6 +319,15 @@ def verb_regrow(options):
     return 0
 
 
+def verb_port(options):
+    made = port.run(options.step, options.since)
+    for file in made:
+        print(f"{'made again' if file.exists() else 'gone'}: {paths.shown(file)}")
+    if not made:
+        print("the hooks of all bases are as they should be")
+    return 0
+
+
 def verb_menuconfig(_options):
     menuconfig.run()
     return 0
@@ -559,6 +569,13 @@ def build_parser():
                    "lab regrow --since HEAD~2")
     one.add_argument("--since", default="HEAD", metavar="COMMIT",
                      help="the commit in which all of them fit (default: the newest one)")
+    one = add_verb(verbs, "port", verb_port,
+                   "carry a change of a step's hooks to the other bases, and share what is the same",
+                   "lab port fix-kexec")
+    one.add_argument("step", nargs="*", metavar="STEP",
+                     help="a step (default: each that has hooks of a base's own)")
+    one.add_argument("--since", default="HEAD", metavar="COMMIT",
+                     help="the commit from which on they have changed (default: the newest one)")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     test.add_argument("pattern", nargs="*", metavar="PATTERN",
                       help="a part of a test's name, or a glob")

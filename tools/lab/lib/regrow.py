@@ -141,8 +141,8 @@ def merged(form, committed, edited):
                     for number, line in enumerate([*committed, b""]))
 
 
-def delta(path, before, after):
-    return in_files(["diff", "-up", "--label", f"a/{path}", "--label", f"b/{path}"],
+def delta(path, before, after, context=3):
+    return in_files(["diff", f"-pU{context}", "--label", f"a/{path}", "--label", f"b/{path}"],
                     before, after)[0]
 
 

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hunks of a 'hooks.patch', and where they fit.
+
+A hook that several bases share has only those lines around a change that all of them have there, so
+a hunk may have few. 'patch' takes the place that is nearest to the hunk's number, which is that of
+another base; so no hunk may have a second place in its file.
+"""
+
+import re
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@(.*)")
+# Lines around a change: usually, and where it takes more of them to have one place only
+CONTEXT, WIDE = 3, 12
+
+
+@dataclass
+class Hunk:
+    """One place that a patch changes."""
+
+    # where it begins in the file before, from 0
+    line: int
+    # what is behind its second @@
+    function: str
+    # [(" ", "-" or "+", text)]
+    lines: list = field(default_factory=list)
+
+    @property
+    def before(self):
+        return [text for sign, text in self.lines if sign != "+"]
+
+    def text(self, added):
+        """As a patch has it, where earlier hunks have added so many lines."""
+        old, new = (sum(sign != other for sign, _ in self.lines) for other in "+-")
+        head = (f"@@ -{self.line + bool(old)},{old} +{self.line + added + bool(new)},{new} @@"
+                f"{self.function}")
+        return "".join(f"{line}\n" for line in (head, *(sign + text for sign, text in self.lines)))
+
+
+@dataclass
+class Block:
+    """Lines that follow each other in a file and go, and those that come in their place."""
+
+    first: int
+    function: str
+    change: list = field(default_factory=list)
+
+    @property
+    def behind(self):
+        return self.first + sum(sign == "-" for sign, _ in self.change)
+
+
+def read(patch):
+    """{path: [Hunk]} of a patch's text."""
+    found, hunks, left = {}, None, 0
+    for line in patch.splitlines():
+        match = HUNK.match(line)
+        if left:
+            hunks[-1].lines.append((line[:1] or " ", line[1:]))
+            left -= 1 if line[:1] in ("-", "+") else 2
+        elif line.startswith("+++ "):
+            hunks = found[line.split()[1].partition("/")[2]] = []
+        elif match:
+            old, new = (1 if size is None else int(size) for size in match.group(2, 3))
+            hunks.append(Hunk(int(match[1]) - bool(old), match[4]))
+            left = old + new
+    return found
+
+
+def write(files):
+    """The text of a patch: what read() has read."""
+    parts = []
+    for path, hunks in files.items():
+        parts.append(f"--- a/{path}\n+++ b/{path}\n")
+        added = 0
+        for hunk in hunks:
+            parts.append(hunk.text(added))
+            added += sum((sign == "+") - (sign == "-") for sign, _ in hunk.lines)
+    return "".join(parts)
+
+
+def places(hunk, lines):
+    """In how many places of a file a hunk fits."""
+    before = hunk.before
+    return sum(lines[at:at + len(before)] == before for at in range(len(lines) - len(before) + 1))
+
+
+def ambiguous(patch, files):
+    """[(path, number of the hunk)] of a patch's text: those with a second place in {path: text}."""
+    return [(path, number) for path, hunks in read(patch).items()
+            for number, hunk in enumerate(hunks, 1)
+            if places(hunk, files[path].splitlines()) > 1]
+
+
+def blocks(hunks):
+    """What hunks change, without the lines around."""
+    found = []
+    for hunk in hunks:
+        at, block = hunk.line, None
+        for sign, text in hunk.lines:
+            if sign == " ":
+                block = None
+            elif block is None:
+                block = Block(at, hunk.function)
+                found.append(block)
+            if block:
+                block.change.append((sign, text))
+            at += sign != "+"
+    return found
+
+
+def gaps(found, lines):
+    """The lines before each block, and those behind the last one."""
+    begins = [0, *(block.behind for block in found)]
+    ends = [*(block.first for block in found), len(lines)]
+    return [lines[begin:end] for begin, end in zip(begins, ends)]
+
+
+def common(lists):
+    """What all lists begin with."""
+    return [row[0] for row in takewhile(lambda row: len(set(row)) == 1, zip(*lists))]
+
+
+def around(lines):
+    return [(" ", text) for text in lines]
+
+
+def groups(between):
+    """[[number of a block]]: blocks of one hunk, as what is between them is alike on all bases."""
+    found = []
+    for number, parts in enumerate(between[:-1]):
+        alike = all(part == parts[0] for part in parts) and len(parts[0]) <= 2 * CONTEXT
+        if found and alike:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
+
+
+def shared(hunks, files):
+    """One file's hunks, with the lines around that all bases have; None if there is no such patch.
+
+    hunks and files have an item for each base: its hunks, and the lines of its file before. The
+    first one's numbers are taken.
+    """
+    every = [blocks(own) for own in hunks]
+    changes = [[block.change for block in own] for own in every]
+    if any(change != changes[0] for change in changes):
+        return None
+    between = list(zip(*(gaps(own, lines) for own, lines in zip(every, files))))
+    found, used = [], 0
+    for group in groups(between):
+        above, below = between[group[0]], between[group[-1] + 1]
+        first = every[0][group[0]]
+        inside = [one for number in group for one in
+                  (*(around(between[number][0]) if number != group[0] else ()), *changes[0][number])]
+        # Of a hunk with more lines on one side, patch says that it must be at an end of the file.
+        most = min(min(map(len, above)) - used, len(common([part[::-1] for part in above])),
+                   len(common(below)))
+        for depth in range(min(most, CONTEXT), min(most, WIDE) + 1):
+            hunk = Hunk(first.first - depth, first.function,
+                        [*around(above[0][len(above[0]) - depth:]), *inside,
+                         *around(below[0][:depth])])
+            if depth > 0 and all(places(hunk, lines) == 1 for lines in files):
+                break
+        else:
+            return None
+        found.append(hunk)
+        used = depth
+    return found
