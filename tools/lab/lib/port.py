@@ -115,14 +115,16 @@ def side(base, name, before, revision, main):
     shared = paths.PATCHES_DIR / "steps" / name / PART
     own = paths.PATCHES_DIR / base / name / PART
     was, is_own = at_commit(revision, own), own.read_text() if own.exists() else ""
-    committed = patched(was or at_commit(revision, shared) or is_own or shared.read_text(), before)
+    text = was or at_commit(revision, shared)
+    # The hooks of a new step are a change as a whole.
+    committed = patched(text, before) if text else before
     if is_own != was or main is None:
         now = patched(is_own or shared.read_text(), before)
     elif main.now == main.committed:
         now = committed
     else:
-        now = {path: merged(path, text, main.committed[path], main.now[path], base)
-               for path, text in committed.items()}
+        now = {path: merged(path, old, main.committed[path], main.now[path], base)
+               for path, old in committed.items()}
     return Side(base, own, before, committed, now)
 
 

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #define SIBLINGS	3
 #define FORKS		40
 #define FORK_SECONDS	8
+#define TOGGLES		500
 #define PATIENCE	15
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
@@ -418,6 +421,52 @@ TEST(fork_goes_on_while_the_leader_is_closed)
 		ASSERT_TRUE(close_while_forking(failures, i * 997 % 20000));
 	EXPECT_EQ(*failures, 0);
 	munmap(failures, sizeof(*failures));
+}
+
+/* A child that forks all the time, on another CPU if there is one; its children live for a moment. */
+static pid_t forking_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	aux_pin(0, 1);
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			aux_work(1000);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* What is disabled counts nothing, not even a task that is forked meanwhile by one that inherited. */
+TEST(grandchild_is_disabled_with_its_family)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .inherit = 1,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+	};
+	int fd = aux_open(&attr, 0, -1);
+	pid_t child = forking_child();
+
+	ASSERT_GE(fd, 0);
+	aux_pin(0, 0);
+	for (unsigned int i = 0; i < TOGGLES; i++) {
+		__u64 count;
+
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		count = aux_count_of(fd);
+		usleep(1000);
+		EXPECT_EQ(aux_count_of(fd), count);
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		usleep(i * 97 % 3000);
+	}
+	EXPECT_GT(aux_count_of(fd), 0);
+	aux_end_worker(child);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
