@@ -423,7 +423,7 @@ TEST(fork_goes_on_while_the_leader_is_closed)
 	munmap(failures, sizeof(*failures));
 }
 
-/* A child that forks all the time, on another CPU if there is one; its children live for a moment. */
+/* A child that forks all the time, on CPU 1 if there is one; its children end soon. */
 static pid_t forking_child(void)
 {
 	pid_t pid = fork();
@@ -442,7 +442,7 @@ static pid_t forking_child(void)
 	}
 }
 
-/* What is disabled counts nothing, not even a task that is forked meanwhile by one that inherited. */
+/* What is disabled counts nothing, not even in tasks that the child forks meanwhile. */
 TEST(grandchild_is_disabled_with_its_family)
 {
 	struct perf_event_attr attr = {
