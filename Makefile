@@ -12,12 +12,13 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-all test coverage fuzz build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
+.PHONY: help run check check-host check-all test coverage fuzz build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
 	@echo "make run CMD='COMMAND' trace that command instead"
 	@echo 'make check             build what is missing and run each kind of test'
+	@echo 'make check-host        build nothing, and run the tests that need nothing built: minutes'
 	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo "make coverage          run all tests (or T='PATTERN'), count the lines of the series they run"
@@ -45,6 +46,9 @@ run: python
 
 check: python
 	@$(LAB) check
+
+check-host: python
+	@$(LAB) check --host
 
 check-all: python
 	@$(LAB) check --all

@@ -334,13 +334,17 @@ def verb_menuconfig(_options):
 
 
 def verb_test(options):
-    find_kernel(options)
-    find_qemu(options)
+    if not all(map(tests.is_host, tests.wanted(options))):
+        find_kernel(options)
+        find_qemu(options)
     build.say_of_cache()
     return tests.run_all(options)
 
 
 def verb_check(options):
+    if options.tier == tier.HOST:
+        build.prepare_tree()
+        return tests.run_all(options)
     smoke = options.tier == tier.SMOKE
     # Before all that takes long
     otherbases.latest()
@@ -588,6 +592,9 @@ def build_parser():
     add_tier(check, "the tier 'all' (make check-all); goes on where it was stopped")
     check.add_argument("--smoke", dest="tier", action="store_const", const=tier.SMOKE,
                        help="the tier 'smoke': what 'make check' runs on the other bases")
+    check.add_argument("--host", dest="tier", action="store_const", const=tier.HOST,
+                       help="the tier 'host': build nothing, and run what needs nothing built "
+                            "(make check-host)")
     add_jobs(check)
     check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "coverage", verb_coverage,

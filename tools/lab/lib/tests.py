@@ -13,7 +13,8 @@ is then left over for one CPU. A test whose header has '# alone: WHY' runs with
 no other, after them, and one with '# alone-all: WHY' does in the tier 'all'. One
 that has '# only on: BASE, BASE: WHY' is skipped on other bases ('default' is the
 default base, where a subject is the same on each), and those with '# smoke: WHY'
-are the tier 'smoke'.
+are the tier 'smoke'. Those with '# host: WHY' are the tier 'host': they need neither
+a kernel nor perf nor QEMU, at most their sources.
 """
 
 import datetime
@@ -47,6 +48,7 @@ PATIENCE = 5
 MEMORY_OF_TEST = 6 << 30
 ALONE = re.compile(r"^# alone(-all)?: \S", re.MULTILINE)
 SMOKE = re.compile(r"^# smoke: \S", re.MULTILINE)
+HOST = re.compile(r"^# host: \S", re.MULTILINE)
 ONLY_ON = re.compile(r"^# only on: ([^:]+): (\S.*)$", re.MULTILINE)
 DEFAULT = "default"
 # A file of a run's results: how many passed, failed and were skipped
@@ -116,6 +118,16 @@ def is_smoke(file):
     return bool(SMOKE.search(header_of(file)))
 
 
+def is_host(file):
+    return bool(HOST.search(header_of(file)))
+
+
+def wanted(options):
+    """The test files that an invocation is about."""
+    belongs = {tier.SMOKE: is_smoke, tier.HOST: is_host}.get(options.tier, lambda file: True)
+    return [file for file in select(discover(), options.pattern) if belongs(file)]
+
+
 def foreign(file):
     """Why a test is for other bases than this one; empty if it is for this one."""
     match = ONLY_ON.search(header_of(file))
@@ -138,7 +150,7 @@ def summary_of(file):
         text = line.strip("#/* \"'\t")
         if text and "SPDX" not in text and \
                 not text.startswith(("timeout:", "timeout-all:", "alone:", "alone-all:", "smoke:",
-                                 "only on:")):
+                                 "host:", "only on:")):
             return text
     return ""
 
@@ -379,8 +391,7 @@ TOTAL = []
 
 def run_all(options):
     """Run what matches; the last line is 'N passed, N failed'."""
-    files, which = select(discover(), options.pattern), options.tier
-    files = [file for file in files if which != tier.SMOKE or is_smoke(file)]
+    files, which = wanted(options), options.tier
     env = environment(options.kernel, options.debug, which)
     if which == tier.ALL:
         results = resumed_dir(options.kernel, options.debug, env)

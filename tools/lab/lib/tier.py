@@ -4,6 +4,7 @@
 A test asks here how much it has to do. What 'make check' leaves out of a long list is drawn anew
 with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw. On the other bases
 'make check' has the tier 'smoke': few tests, with what each commit is to meet and nothing drawn.
+'make check-host' has the tier 'host': the tests of 'make check' that need nothing built.
 """
 
 import os
@@ -11,7 +12,7 @@ import random
 
 from errors import LabError
 
-CHECK, ALL, SMOKE = "check", "all", "smoke"
+CHECK, ALL, SMOKE, HOST = "check", "all", "smoke", "host"
 
 
 def is_all():
