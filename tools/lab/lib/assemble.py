@@ -41,8 +41,8 @@ class Assembly:
     layer: layer_mod.Layer
     root: object = field(default_factory=lambda: paths.OVERLAY_DIR)
     say: object = ui.say
-    # is told of each step whose hooks come next
-    watch: object = lambda step, files: None
+    # is given each step whose hooks come next, and the layer that they find
+    watch: object = lambda step, tree: None
     dropped: list = field(default_factory=list)
     ours: dict = field(default_factory=dict)
     titles: set = field(default_factory=set)
@@ -92,16 +92,17 @@ class Assembly:
                 before[path] = self.layer.writable(path).read_text(errors="surrogateescape")
             except LabError as error:
                 raise self._in_step(step, "hooks.patch", error) from None
-        self.watch(step, before)
+        self.watch(step, self.layer)
+        text = step.hooks.read_text(errors="surrogateescape")
         reject = paths.to_write(paths.in_build("log", f"{step.name}.rej"))
         reject.unlink(missing_ok=True)
         done = subprocess.run(
             [proc.require("patch"), "-p1", "--force", "--no-backup-if-mismatch", "-r", str(reject),
-             "-i", str(step.hooks)], cwd=self.layer.root, text=True, capture_output=True,
+             *(["--fuzz=0"] if hooks.is_narrow(text) else ()), "-i", str(step.hooks)], cwd=self.layer.root, text=True, capture_output=True,
             check=False, env=proc.environment())
         if done.returncode:
             raise hook_error(step, done.stdout + done.stderr, reject)
-        for path, number in hooks.ambiguous(step.hooks.read_text(), before):
+        for path, number in hooks.ambiguous(text, before):
             raise LabError(f"{step.called('hooks.patch')} fits {path} (hunk {number}) in two places",
                            "let it have more of the lines around")
         for line in fuzzy(done.stdout):

@@ -26,12 +26,13 @@ import machine as machine_mod
 import menuconfig
 import otherbases
 import paths
+import port
 import qemuseries
 import rebase
-import port
 import regrow
 import runner
 import series
+import sources
 import terminal
 import tests
 import tier
@@ -337,6 +338,9 @@ def verb_test(options):
     if not all(map(tests.is_host, tests.wanted(options))):
         find_kernel(options)
         find_qemu(options)
+    elif not sources.kernel().is_dir():
+        raise LabError(f"no source of the kernel at {sources.kernel()}",
+                       "run 'lab check --host', which fetches it, or 'lab build'")
     build.say_of_cache()
     return tests.run_all(options)
 

@@ -51,10 +51,15 @@ class Block:
         return self.first + sum(sign == "-" for sign, _ in self.change)
 
 
+def lines_of(text):
+    """Of a file; str.splitlines() takes a form feed for an end of a line."""
+    return text.removesuffix("\n").split("\n")
+
+
 def read(patch):
     """{path: [Hunk]} of a patch's text."""
     found, hunks, left = {}, None, 0
-    for line in patch.splitlines():
+    for line in lines_of(patch):
         match = HUNK.match(line)
         if left:
             hunks[-1].lines.append((line[:1] or " ", line[1:]))
@@ -90,7 +95,13 @@ def ambiguous(patch, files):
     """[(path, number of the hunk)] of a patch's text: those with a second place in {path: text}."""
     return [(path, number) for path, hunks in read(patch).items()
             for number, hunk in enumerate(hunks, 1)
-            if places(hunk, files[path].splitlines()) > 1]
+            if places(hunk, lines_of(files[path])) > 1]
+
+
+def is_narrow(patch):
+    """Whether a hunk has so few lines around that none of them may differ."""
+    return any(sign != " " for hunks in read(patch).values() for hunk in hunks
+               for sign, _ in hunk.lines[:CONTEXT] if hunk.line)
 
 
 def blocks(hunks):
