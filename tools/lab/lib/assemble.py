@@ -98,8 +98,9 @@ class Assembly:
         reject.unlink(missing_ok=True)
         done = subprocess.run(
             [proc.require("patch"), "-p1", "--force", "--no-backup-if-mismatch", "-r", str(reject),
-             *(["--fuzz=0"] if hooks.is_narrow(text) else ()), "-i", str(step.hooks)], cwd=self.layer.root, text=True, capture_output=True,
-            check=False, env=proc.environment())
+             *(["--fuzz=0"] if hooks.is_narrow(text) else ()), "-i", str(step.hooks)],
+            cwd=self.layer.root, text=True, capture_output=True, check=False,
+            env=proc.environment())
         if done.returncode:
             raise hook_error(step, done.stdout + done.stderr, reject)
         for path, number in hooks.ambiguous(text, before):

@@ -31,7 +31,7 @@ class Hunk:
         return [text for sign, text in self.lines if sign != "+"]
 
     def text(self, added):
-        """As a patch has it, where earlier hunks have added so many lines."""
+        """Its lines in a patch; 'added' is the number of lines that earlier hunks add to the file."""
         old, new = (sum(sign != other for sign, _ in self.lines) for other in "+-")
         head = (f"@@ -{self.line + bool(old)},{old} +{self.line + added + bool(new)},{new} @@"
                 f"{self.function}")

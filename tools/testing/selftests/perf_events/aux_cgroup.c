@@ -656,7 +656,7 @@ TEST_F_TIMEOUT(aux_cgroup, pinned_counter_finds_no_counter, 120)
 	EXPECT_TRUE(counts(self->counter));
 }
 
-/* An event that waits for a counter is enabled, too; who reads it is on another CPU. */
+/* The time of an event that waits for a counter goes on, too. This test reads it from CPU 0. */
 TEST_F_TIMEOUT(aux_cgroup, enabled_while_it_waits_for_a_counter, 120)
 {
 	struct aux_event waits;

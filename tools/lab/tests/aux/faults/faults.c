@@ -2,8 +2,8 @@
 /*
  * Mappings of AUX areas, events of hardware that are opened, and forks of a task that
  * has events, in which one allocation fails, each of them in turn: what was done before
- * it is undone. For a kernel with fault injection: faults [EVERY]; prints TAP. With EVERY,
- * of the many allocations that are alike, those of the area's pages, one in so many fails.
+ * it is undone. For a kernel with fault injection: faults [EVERY]; prints TAP. Of the
+ * allocations of an area's pages, which are alike, only each EVERY-th is made to fail.
  */
 #define _GNU_SOURCE
 #include <err.h>
