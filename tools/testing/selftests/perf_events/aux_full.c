@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../kselftest_harness.h"
@@ -154,7 +156,20 @@ TEST_F_TIMEOUT(aux_full, enable_without_drain_does_not_wedge, 120)
 
 #define READS		5000
 #define MOST_SECONDS	12
-#define STILL_SECONDS	3
+/* Of its worker, without anything new: the event is off. */
+#define STILL_SECONDS	2
+/* Instructions, or nanoseconds where no counter counts them */
+#define PERIOD		20000
+
+static double seconds_of(pid_t worker)
+{
+	struct timespec time = { };
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(worker, &clock))
+		clock_gettime(clock, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
 
 /*
  * A reader that takes data as it comes and enables the event after each time,
@@ -167,7 +182,7 @@ TEST(reader_on_another_cpu_is_never_too_early)
 	struct perf_event_attr attr;
 	struct aux_log log = { };
 	unsigned int reads = 0;
-	double begin, last;
+	double begin, last = 0;
 	__u64 head, tail = 0;
 	pid_t worker;
 
@@ -184,8 +199,7 @@ TEST(reader_on_another_cpu_is_never_too_early)
 	ASSERT_EQ(aux_enable(&event), 0);
 
 	begin = aux_seconds();
-	last = begin;
-	while (reads < READS && last - begin < MOST_SECONDS) {
+	while (reads < READS && aux_seconds() - begin < MOST_SECONDS) {
 		head = aux_head(&event);
 		aux_drain(&event, &log);
 		if (head != tail) {
@@ -193,17 +207,60 @@ TEST(reader_on_another_cpu_is_never_too_early)
 			ASSERT_EQ(aux_enable(&event), 0);
 			tail = head;
 			reads++;
-			last = aux_seconds();
+			last = seconds_of(worker);
 		}
-		if (aux_seconds() - last > STILL_SECONDS)
+		if (seconds_of(worker) - last > STILL_SECONDS)
 			break;
 	}
-	EXPECT_LE(aux_seconds() - last, STILL_SECONDS) {
+	EXPECT_LE(seconds_of(worker) - last, STILL_SECONDS) {
 		TH_LOG("off after %u reads of %u records, tail 0x%llx", reads, log.aux, tail);
 		TH_LOG("the last one: 0x%llx+0x%llx, flags 0x%llx", log.offset, log.size,
 		       log.flags);
 	}
 	EXPECT_GT(reads, 10);
+	aux_end_worker(worker);
+	aux_close(&event);
+}
+
+/*
+ * An event that has reached the limit of PERF_EVENT_IOC_REFRESH is about to be
+ * disabled when its last record is there. Whoever raises the limit then must
+ * not end up with an event that is off.
+ */
+TEST(refresh_is_never_too_early)
+{
+	struct aux_event event = { };
+	struct perf_event_attr attr;
+	unsigned int records = 0;
+	double begin, last = 0;
+	__u64 head, tail = 0;
+	pid_t worker;
+
+	if (aux_pin(0, 1) || aux_pin(0, 0))
+		SKIP(return, "one CPU only");
+
+	worker = aux_worker(1);
+	aux_sampler_attr(&attr, PERIOD);
+	attr.disabled = 1;
+	ASSERT_EQ(aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES), 0);
+	ASSERT_EQ(ioctl(event.fd, PERF_EVENT_IOC_REFRESH, 1), 0);
+
+	begin = aux_seconds();
+	while (records < READS && aux_seconds() - begin < MOST_SECONDS) {
+		head = aux_data_head(&event);
+		if (head != tail) {
+			aux_set_data_tail(&event, head);
+			ASSERT_EQ(ioctl(event.fd, PERF_EVENT_IOC_REFRESH, 1), 0);
+			tail = head;
+			records++;
+			last = seconds_of(worker);
+		}
+		if (seconds_of(worker) - last > STILL_SECONDS)
+			break;
+	}
+	EXPECT_LE(seconds_of(worker) - last, STILL_SECONDS)
+		TH_LOG("off after %u records", records);
+	EXPECT_GT(records, 10);
 	aux_end_worker(worker);
 	aux_close(&event);
 }
