@@ -609,13 +609,19 @@ TEST_F_TIMEOUT(aux_cgroup, enabled_while_tasks_with_events_switch, 120)
 		close(own[i]);
 }
 
-/* Open pinned events until no counter is left for another one. Returns the number of events. */
+/*
+ * Open pinned events of branches until no counter is left for another one. Returns the number
+ * of events, 0 without counters; @attr is that of the events.
+ */
 static unsigned int take_all_counters(int *taken, struct perf_event_attr *attr)
 {
 	unsigned int nr = 0;
 	__u64 count;
 
-	while (nr < COUNTERS) {
+	counter_attr(attr);
+	attr->config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	attr->pinned = 1;
+	while (attr->type == PERF_TYPE_HARDWARE && nr < COUNTERS) {
 		taken[nr] = aux_open(attr, -1, CPU);
 		if (taken[nr] < 0)
 			break;
@@ -636,11 +642,6 @@ TEST_F_TIMEOUT(aux_cgroup, pinned_counter_finds_no_counter, 120)
 	struct perf_event_attr attr;
 	unsigned int nr;
 
-	counter_attr(&attr);
-	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
-	attr.pinned = 1;
-	if (attr.type != PERF_TYPE_HARDWARE)
-		SKIP(return, "no counter counts instructions");
 	nr = take_all_counters(taken, &attr);
 	if (!nr || nr == COUNTERS)
 		SKIP(return, "%u counters for branches", nr);
@@ -664,11 +665,6 @@ TEST_F_TIMEOUT(aux_cgroup, enabled_while_it_waits_for_a_counter, 120)
 	int taken[COUNTERS];
 	unsigned int nr;
 
-	counter_attr(&attr);
-	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
-	attr.pinned = 1;
-	if (attr.type != PERF_TYPE_HARDWARE)
-		SKIP(return, "no counter counts instructions");
 	nr = take_all_counters(taken, &attr);
 	if (!nr || nr == COUNTERS)
 		SKIP(return, "%u counters for branches", nr);
