@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab bench [NAME]': runs the executables tools/lab/bench/*.bench."""
+"""'lab bench [NAME]': runs the executables *.bench of tools/lab/bench and tools/emulator/bench."""
 
 import os
 import subprocess
@@ -10,7 +10,9 @@ from errors import LabError
 
 
 def discover():
-    return sorted(f for f in paths.BENCH_DIR.glob("*.bench") if os.access(f, os.X_OK))
+    places = (paths.BENCH_DIR, paths.EMULATOR_DIR / "bench")
+    return sorted((file for place in places for file in place.glob("*.bench")
+                   if os.access(file, os.X_OK)), key=lambda file: file.stem)
 
 
 def run(name):

@@ -2,7 +2,7 @@
 """--pt CAPS: which Intel PT capabilities the guest's CPU shows.
 
 The names are the user's; the table says which property of the emulated CPU
-each one sets (tools/lab/qemu/README.md describes the properties).
+each one sets (tools/emulator/README.md describes the properties).
 """
 
 from errors import LabError

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """QEMU with the PT model: assembled from Debian's source, then built.
 
-tools/lab/qemu/ holds files of our own at their paths in QEMU's tree, and
+tools/emulator/qemu/ holds files of our own at their paths in QEMU's tree, and
 patches/, the steps that bring them and hook them in. The assembled tree is the
 sum of the steps and what only the lab has. It shares (by hard links) every
 other file with the pristine one. A change replaces only the files that differ,
@@ -74,12 +74,12 @@ def lab_files(release=RELEASE):
 
 
 def unlisted(found):
-    """Files in tools/lab/qemu that are for QEMU's tree and that no step brings."""
+    """Files in tools/emulator/qemu that are for QEMU's tree and that no step brings."""
     brought = {path for step in found for path in step.files}
     files = (file.relative_to(paths.QEMU_DIR) for file in sorted(paths.QEMU_DIR.rglob("*"))
              if file.is_file())
     return [str(path) for path in files
-            if path.parts[0] not in ("patches", "README.md", LAB_ONLY.rstrip("/"))
+            if path.parts[0] not in ("patches", LAB_ONLY.rstrip("/"))
             and str(path) not in brought]
 
 
@@ -111,7 +111,7 @@ def check_edited(release=RELEASE):
     ours |= {str(path) for _, path in lab_files(release)}
     assemble_mod.refuse_edited((sources.qemu_pristine(release), of("src-qemu", release)),
                                (tree(release), of("qemu-tree", release)), ours,
-                               "tools/lab/qemu/README.md")
+                               "tools/emulator/README.md")
 
 
 def assemble(release=RELEASE):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab qemu-series': the models as patches that 'git am' takes onto Debian's source of QEMU.
 
-What 'lab series' is for the kernel: tools/lab/qemu/patches/ has a directory for each release of
+What 'lab series' is for the kernel: tools/emulator/qemu/patches/ has a directory for each release of
 QEMU that the steps fit, and the lab's own QEMU is the sum of the steps for the first of them.
 """
 

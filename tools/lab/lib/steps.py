@@ -28,7 +28,7 @@ OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
 TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
 # What the repository has beside the files of the series.
-NOT_OVERLAY = ("tools/lab/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
+NOT_OVERLAY = ("tools/lab/", "tools/emulator/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
                "Documentation/hardware.rst", "Documentation/packages.rst",
                "Documentation/maintaining.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".",
                "tools/testing/selftests/perf_events/GNUmakefile")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """'lab test': finds the test files, runs them, adds up what they report.
 
-A test file is an executable tools/lab/tests/*/*.test that prints TAP or KTAP.
+A test file is an executable tools/lab/tests/*/*.test that prints TAP or KTAP, or a
+tools/emulator/tests/*.test, which has the name emulator/*.
 It fails if a result is 'not ok', if its plan does not hold, if its exit status
 is not 0, or if it takes longer than its limit, which a line
 '# timeout: SECONDS' in its header may set; '# timeout-all: SECONDS' is the one
@@ -82,11 +83,12 @@ class Result:
 
 
 def name_of(file):
-    return f"{file.parent.name}/{file.stem}"
+    home = file.parent.parent if file.parent.name == "tests" else file.parent
+    return f"{home.name}/{file.stem}"
 
 
-def discover(directory=paths.TESTS_DIR):
-    files = sorted(directory.glob("*/*.test"))
+def discover(directory=paths.TESTS_DIR, emulator=paths.EMULATOR_DIR):
+    files = sorted([*directory.glob("*/*.test"), *emulator.glob("tests/*.test")], key=name_of)
     for file in files:
         if not os.access(file, os.X_OK):
             raise LabError(f"{file} is not executable", f"run 'chmod +x {file}'")
