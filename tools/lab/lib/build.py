@@ -115,6 +115,12 @@ def patches(sender):
     part("series", "Writing the patches", series.write, sender)
 
 
+def emulator():
+    """QEMU with the models, and nothing of the kernel."""
+    prepare(("qemu", "meson", "libipt", "firmware"))
+    part("qemu", "Building QEMU with the PT model", qemu.build)
+
+
 def qemu_source(release):
     """The source of a release of QEMU, and of nothing else."""
     codename = prepare(("qemu",))

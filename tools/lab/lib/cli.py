@@ -334,9 +334,19 @@ def verb_menuconfig(_options):
     return 0
 
 
+def verb_emulator(options):
+    build.emulator()
+    if options.check:
+        return tests.run_all(options)
+    print(f"{paths.shown(paths.qemu())}, its firmware in {paths.shown(paths.firmware())}")
+    return 0
+
+
 def verb_test(options):
-    if not all(map(tests.is_host, tests.wanted(options))):
-        find_kernel(options)
+    needing = [file for file in tests.wanted(options) if not tests.is_host(file)]
+    if needing:
+        if not all(map(tests.is_of_emulator, needing)):
+            find_kernel(options)
         find_qemu(options)
     elif not sources.kernel().is_dir():
         raise LabError(f"no source of the kernel at {sources.kernel()}",
@@ -554,6 +564,13 @@ def build_parser():
                    "lab series --from 'Ann Other <ann@example.org>'")
     one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
                      help="who sends them: From and Signed-off-by (default: not signed off)")
+    one = add_verb(verbs, "emulator", verb_emulator,
+                   "build QEMU with the models of PT, PerfMon, LBR, PEBS and BTS, and nothing else",
+                   "lab emulator --check")
+    one.add_argument("--check", action="store_true", help="and run the tests of tools/emulator")
+    add_tier(one, "with --check: the tier 'all'")
+    add_jobs(one)
+    one.set_defaults(pattern=["emulator/*"], kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "qemu-series", verb_qemu_series,
                    "write the models of PT, PerfMon, LBR, PEBS and BTS as patches for QEMU's 'git am'",
                    "lab qemu-series --from 'Ann Other <ann@example.org>'")

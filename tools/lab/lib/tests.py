@@ -124,6 +124,11 @@ def is_host(file):
     return bool(HOST.search(header_of(file)))
 
 
+def is_of_emulator(file):
+    """Whether it is about QEMU alone, and needs no kernel."""
+    return file.is_relative_to(paths.EMULATOR_DIR)
+
+
 def wanted(options):
     """The test files that an invocation is about."""
     belongs = {tier.SMOKE: is_smoke, tier.HOST: is_host}.get(options.tier, lambda file: True)
