@@ -23,6 +23,7 @@
 #define FORKS		40
 #define FORK_SECONDS	8
 #define TOGGLES		500
+#define TOGGLE_SECONDS	15
 #define PATIENCE	15
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
@@ -451,10 +452,11 @@ TEST(grandchild_is_disabled_with_its_family)
 	};
 	int fd = aux_open(&attr, 0, -1);
 	pid_t child = forking_child();
+	double begin = aux_seconds();
 
 	ASSERT_GE(fd, 0);
 	aux_pin(0, 0);
-	for (unsigned int i = 0; i < TOGGLES; i++) {
+	for (unsigned int i = 0; i < TOGGLES && aux_seconds() - begin < TOGGLE_SECONDS; i++) {
 		__u64 count;
 
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
