@@ -218,11 +218,16 @@ def pack_perf(step):
 
 
 def pack_selftests(step):
-    place = stage(SELFTESTS)
-    kernel.make(paths.SERIES, directory() / "kernel",
-                ["TARGETS=perf_events", f"INSTALL_PATH={place / 'usr/lib' / SELFTESTS}",
-                 "kselftest-install"], log(), on_line=step.progress,
-                failed="cannot build the packaged kselftests")
+    place, made = stage(SELFTESTS), directory() / "kernel"
+    home = place / "usr/lib" / SELFTESTS
+    kernel.make(paths.SERIES, made,
+                ["TARGETS=perf_events", f"INSTALL_PATH={home}", "kselftest-install"], log(),
+                on_line=step.progress, failed="cannot build the packaged kselftests")
+    # Beside them, what is no part of the kernel's source, with the headers of the kernel
+    proc.run(["make", "-s", "-C", paths.FUZZ_DIR, f"O={home / 'perf_events'}",
+              f"KSELFTEST={assemble.tree(paths.SERIES) / 'tools/testing/selftests'}",
+              f"CFLAGS_MORE=-isystem {made / 'usr/include'}", "fuzz"], log(),
+             failed="cannot build the packaged fuzzer")
     pack(SELFTESTS, [file.relative_to(place) for file in place.rglob("aux_*")
                      if os.access(file, os.X_OK) and file.read_bytes()[:4] == b"\x7fELF"])
 

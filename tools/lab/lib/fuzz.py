@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The fuzzer of AUX areas in guests: rounds of it, and what becomes of a finding.
 
-aux_fuzz (tools/testing/selftests/perf_events) runs in a guest, in a directory that outlives it. If
+aux_fuzz (tools/lab/fuzz) runs in a guest, in a directory that outlives it. If
 the guest is harmed, further guests find fewer steps that do the same harm, one guest for each step
 forward, and then a program in C that makes the same system calls.
 """
@@ -101,12 +101,12 @@ class Target:
                               stderr=subprocess.STDOUT, errors="replace", check=False)
 
 
-def build(place):
+def build(place, *words, env=None):
     """The program, in the directory where it is to run."""
     kselftests.source()
     place.mkdir(parents=True, exist_ok=True)
     # The directory, with what was found, outlives clones, and so may a program of an older source.
-    kselftests.build(place, "for the fuzzer", "-B", "fuzz")
+    kselftests.build(place, "for the fuzzer", "-B", *words, makefile=paths.FUZZ_DIR, env=env)
 
 
 def kept(target):

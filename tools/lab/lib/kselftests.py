@@ -38,14 +38,14 @@ def source():
                    "run 'lab build'")
 
 
-def build(directory, what, *words, env=None):
+def build(directory, what, *words, makefile=MAKEFILE, env=None):
     """Make all tests, or what WORDS say, in a directory; their names."""
     directory.mkdir(exist_ok=True)
     try:
         harness = source()
     except LabError as error:
         bail_out(str(error))
-    done = subprocess.run(["make", "-s", "-C", MAKEFILE, f"O={directory}", f"KSELFTEST={harness}",
+    done = subprocess.run(["make", "-s", "-C", makefile, f"O={directory}", f"KSELFTEST={harness}",
                            *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:

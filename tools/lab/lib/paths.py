@@ -12,6 +12,7 @@ EMULATOR_DIR = ROOT / "tools/emulator"
 QEMU_DIR = EMULATOR_DIR / "qemu"
 TESTS_DIR = LAB_DIR / "tests"
 BENCH_DIR = LAB_DIR / "bench"
+FUZZ_DIR = LAB_DIR / "fuzz"
 WORKLOADS_DIR = LAB_DIR / "workloads"
 # The repository as the kernel sees it: our files at their in-tree paths.
 OVERLAY_DIR = ROOT

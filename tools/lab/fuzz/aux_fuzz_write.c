@@ -5,7 +5,7 @@
  *
  * The steps are run, and what they call is written down with the values of this run: numbers
  * of files and addresses are the same in the program. The linker has calls of FUNCTION in
- * this program go to __wrap_FUNCTION, see AUX_FUZZ_WRAPPED of aux_tests.mk.
+ * this program go to __wrap_FUNCTION, see AUX_FUZZ_WRAPPED of the Makefile.
  *
  * What a child calls, or the second thread, goes to a text of its own. In the text of its
  * parent is a mark with the number of that text.
