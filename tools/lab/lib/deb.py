@@ -224,10 +224,11 @@ def pack_selftests(step):
                 ["TARGETS=perf_events", f"INSTALL_PATH={home}", "kselftest-install"], log(),
                 on_line=step.progress, failed="cannot build the packaged kselftests")
     # Beside them, what is no part of the kernel's source, with the headers of the kernel
-    proc.run(["make", "-s", "-C", paths.FUZZ_DIR, f"O={home / 'perf_events'}",
-              f"KSELFTEST={assemble.tree(paths.SERIES) / 'tools/testing/selftests'}",
-              f"CFLAGS_MORE=-isystem {made / 'usr/include'}", "fuzz"], log(),
-             failed="cannot build the packaged fuzzer")
+    for room in (paths.FUZZ_DIR, paths.REPORT_DIR):
+        proc.run(["make", "-s", "-C", room, f"O={home / 'perf_events'}",
+                  f"KSELFTEST={assemble.tree(paths.SERIES) / 'tools/testing/selftests'}",
+                  f"CFLAGS_MORE=-isystem {made / 'usr/include'}", room.name], log(),
+                 failed=f"cannot build what is packaged of {paths.shown(room)}")
     pack(SELFTESTS, [file.relative_to(place) for file in place.rglob("aux_*")
                      if os.access(file, os.X_OK) and file.read_bytes()[:4] == b"\x7fELF"])
 

@@ -111,7 +111,7 @@ def copy_source(place):
 
 
 def copy_kit(place, name):
-    for file in (SOURCE / "kit", SELFTESTS / "aux_defects"):
+    for file in (SOURCE / "kit", paths.REPORT_DIR / "aux_defects"):
         shutil.copy(file, place)
     shutil.copytree(SOURCE / "lib", place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
     (place / "VERSION").write_text(name + "\n")

@@ -13,6 +13,7 @@ QEMU_DIR = EMULATOR_DIR / "qemu"
 TESTS_DIR = LAB_DIR / "tests"
 BENCH_DIR = LAB_DIR / "bench"
 FUZZ_DIR = LAB_DIR / "fuzz"
+REPORT_DIR = LAB_DIR / "report"
 WORKLOADS_DIR = LAB_DIR / "workloads"
 # The repository as the kernel sees it: our files at their in-tree paths.
 OVERLAY_DIR = ROOT

@@ -10,15 +10,6 @@ TEST_GEN_PROGS += $(AUX_TESTS)
 # Runs as long as it is told to, so it is not run by default.
 TEST_GEN_PROGS_EXTENDED += aux_stress
 
-# Runs the others, and names the defects of the kernel that they show.
-TEST_PROGS_EXTENDED += aux_report.sh
-TEST_FILES += aux_defects
-
-# The source of perf_aux_synth, to be built for kernels that do not have it.
-AUX_SYNTH_SOURCE := $(wildcard ../../../../kernel/events/aux/synth*.[ch])
-AUX_MODULE := aux_module.mk aux_module.h aux_module.c
-TEST_GEN_FILES += $(if $(AUX_SYNTH_SOURCE),perf_aux_synth)
-
 AUX_STRESS_OPS := aux_stress_ops.c aux_stress_life.c aux_stress_wild.c aux_stress_bpf.c \
 		  aux_stress_memory.c aux_stress_cgroup.c aux_util_cgroup.c
 
@@ -28,13 +19,4 @@ $(addprefix $(or $(OUTPUT),$(CURDIR))/,aux_memcg aux_cgroup): aux_util_cgroup.c 
 $(addprefix $(or $(OUTPUT),$(CURDIR))/,$(AUX_TESTS) aux_stress): aux_util.c aux_util.h
 $(or $(OUTPUT),$(CURDIR))/aux_synth: aux_synth_reader.c aux_synth.h
 $(or $(OUTPUT),$(CURDIR))/aux_stress: $(AUX_STRESS_OPS) aux_stress_check.c aux_stress.h
-$(or $(OUTPUT),$(CURDIR))/perf_aux_synth: $(or $(OUTPUT),$(CURDIR))/perf_aux_synth/Makefile ;
-# The Makefile comes last, so where it is, the directory is whole.
-$(or $(OUTPUT),$(CURDIR))/perf_aux_synth/Makefile: $(AUX_MODULE) $(AUX_SYNTH_SOURCE)
-	rm -rf $(@D)
-	mkdir -p $(@D)
-	cp $(AUX_SYNTH_SOURCE) $(@D)
-	cp aux_module.h $(@D)/compat.h
-	cp aux_module.c $(@D)/compat.c
-	cp aux_module.mk $@
 LOCAL_HDRS += aux_util.h aux_util_cgroup.h aux_stress.h aux_synth.h
