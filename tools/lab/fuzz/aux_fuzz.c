@@ -38,6 +38,7 @@
 #define LISTS		64
 #define MAX_CORPUS	4096
 #define MAX_OLD		512
+#define AFTER_USEC	50000
 
 struct fuzz {
 	struct fuzz_shared *shared;
@@ -242,20 +243,34 @@ static int say_found(const char *found)
 	return found ? 1 : 0;
 }
 
-static int replay(const char *path, unsigned int times)
+/*
+ * Run steps until they do harm, but so many times at most. With a target, what they call the last
+ * time is written down.
+ */
+static const char *run_again(const char *path, unsigned int times, const char *target)
 {
 	struct fuzz_shared *shared = share();
 	struct fuzz_list list = { };
 	const char *found = NULL;
 
-	check_machine();
 	if (fuzz_load(&list, path))
 		errx(2, "%s: no list of steps", path);
 	for (unsigned int i = 0; i < times && !found; i++) {
+		if (target && fuzz_write_begin(target))
+			err(2, "%s", target);
 		found = fuzz_run_in_child(&list, shared);
+		/* What is freed after this may do harm then. */
+		if (target)
+			usleep(AFTER_USEC);
 		found = found ?: fuzz_check();
 	}
-	return say_found(found);
+	return found;
+}
+
+static int replay(const char *path, unsigned int times)
+{
+	check_machine();
+	return say_found(run_again(path, times, NULL));
 }
 
 /* Another program, such as one that was written, by what the fuzzer finds in the kernel then. */
@@ -314,15 +329,10 @@ static unsigned long number_of(char **argv, int at, unsigned long otherwise)
 static int write_c(char **argv)
 {
 	unsigned int times = number_of(argv, 4, 1);
-	struct fuzz_list list = { };
-	int harm;
 
-	if (fuzz_load(&list, argv[2]))
-		errx(2, "%s: no list of steps", argv[2]);
-	harm = fuzz_write(&list, argv[3], times);
-	if (!harm && times > 1)
+	if (!run_again(argv[2], times, argv[3]) && times > 1)
 		printf("no harm in %u runs: %s has the calls of the last one\n", times, argv[3]);
-	return harm < 0 ? 2 : 0;
+	return 0;
 }
 
 /*

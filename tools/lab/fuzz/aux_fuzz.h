@@ -70,11 +70,14 @@ uint64_t fuzz_random(uint64_t *state, uint64_t below);
 size_t fuzz_end_of(const struct fuzz_list *list, size_t begin);
 void fuzz_drop(struct fuzz_list *list, size_t at, size_t count);
 
-/* aux_fuzz_run.c */
-extern const char *const fuzz_pmus[];
-void fuzz_prepare(void);
-void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared);
+/* aux_fuzz_pmu.c */
+#define FUZZ_PMUS	5
+/* The list ends with a name that is NULL. */
+extern const char *const fuzz_pmus[FUZZ_PMUS + 1];
 int fuzz_count_maps(bool tells);
+
+/* aux_fuzz_run.c */
+void fuzz_prepare(void);
 const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *shared);
 
 /* aux_fuzz_stopped.c */
@@ -94,7 +97,7 @@ const char *fuzz_check_memory(void);
 int fuzz_shrink(const char *directory, unsigned int times, double seconds);
 
 /* aux_fuzz_write.c: the system calls of a list as a program in C */
-int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int times);
+int fuzz_write_begin(const char *path);
 int fuzz_join(const char *path, const char *finding);
 /* ... what the functions that run steps tell it, whether it writes or not */
 bool fuzz_writes(void);

@@ -271,18 +271,13 @@ static void end_program(struct fuzz_process *process)
 	fuzz_write_to(0);
 }
 
-const char *const fuzz_pmus[] = {
-	"intel_pt", "aux_synth", "intel_bts", "aux_synth_large", "aux_synth_no_sg", NULL
-};
-
 /* Which PMU operations take that do not choose, and whether events are of CPUs or of tasks. */
 static void begin_program(struct fuzz_process *process, const struct fuzz_step *step)
 {
-	const unsigned int count = STRESS_COUNT(fuzz_pmus) - 1;
-	unsigned int pmu = step->choices[0] % count;
+	unsigned int pmu = step->choices[0] % FUZZ_PMUS;
 
-	for (unsigned int i = 0; i < count && aux_type_of(fuzz_pmus[pmu]) < 0; i++)
-		pmu = (pmu + 1) % count;
+	for (unsigned int i = 0; i < FUZZ_PMUS && aux_type_of(fuzz_pmus[pmu]) < 0; i++)
+		pmu = (pmu + 1) % FUZZ_PMUS;
 	setenv("AUX_PMU", fuzz_pmus[pmu], 1);
 	fuzz_write_note("A new program, for ", fuzz_pmus[pmu]);
 	fuzz_new_arena();
@@ -327,28 +322,8 @@ static bool stays_pinned(void)
 	return false;
 }
 
-/* Return: number of mappings of events; 'tells' prints each */
-int fuzz_count_maps(bool tells)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[256];
-	int count = 0;
-
-	while (maps && fgets(line, sizeof(line), maps)) {
-		if (!strstr(line, "[perf_event]"))
-			continue;
-		if (tells)
-			printf("mapped: %s", line);
-		count++;
-	}
-	fflush(stdout);
-	if (maps)
-		fclose(maps);
-	return count;
-}
-
 /* Run the programs of a list, one after the other. */
-void fuzz_run(const struct fuzz_list *list, struct fuzz_shared *shared)
+static void run(const struct fuzz_list *list, struct fuzz_shared *shared)
 {
 	struct fuzz_process *process = calloc(1, sizeof(*process));
 
@@ -440,7 +415,7 @@ const char *fuzz_run_in_child(const struct fuzz_list *list, struct fuzz_shared *
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		fuzz_run(list, shared);
+		run(list, shared);
 		_exit(0);
 	}
 	if (pid < 0)

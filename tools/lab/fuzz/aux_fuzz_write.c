@@ -36,7 +36,6 @@
 #define CHILD_MARK	"@CHILD "
 #define BESIDE_MARK	"@BESIDE "
 #define MAX_HELD	16384
-#define AFTER_USEC	50000
 /* Mappings come there, one behind the other; those of steps where nothing else is. */
 #define ARENA		(sizeof(long) > 4 ? 0x1000000000UL : 0x40000000UL)
 #define ARENA_OF_STEPS	(ARENA + (256UL << 20))
@@ -695,36 +694,25 @@ static void remove_texts(void)
 }
 
 /*
- * Run the steps until they do harm, but so many times at most, and leave what they have called
- * the last time in files beside the target.
+ * Write down what steps call from now on, in files beside the target. What an earlier run has
+ * called goes.
  *
- * Return: 1 if they did harm, 0 if not, -1 if nothing can be written
+ * Return: 0, or -1 if nothing can be written
  */
-int fuzz_write(const struct fuzz_list *list, const char *path, unsigned int times)
+int fuzz_write_begin(const char *path)
 {
-	struct fuzz_shared *shared = __real_mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-						 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const char *found;
-
-	texts = __real_mmap(NULL, sizeof(*texts), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	target = path;
-	if (shared == MAP_FAILED || texts == MAP_FAILED)
-		return -1;
-	for (unsigned int i = 0; i < times; i++) {
-		remove_texts();
-		*texts = 0;
-		open_text(new_text());
-		if (files[0] < 0)
-			return -1;
-		found = fuzz_run_in_child(list, shared);
-		/* What is freed after this may do harm then. */
-		usleep(AFTER_USEC);
-		if (found || fuzz_check())
-			return 1;
+	if (texts)
 		close(files[0]);
-	}
-	return 0;
+	else
+		texts = __real_mmap(NULL, sizeof(*texts), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (texts == MAP_FAILED)
+		return -1;
+	remove_texts();
+	*texts = 0;
+	open_text(new_text());
+	return files[0] < 0 ? -1 : 0;
 }
 
 /* What the steps call by name, and the files with the number that each has on a machine */

@@ -17,8 +17,6 @@
 
 #include "aux_fuzz.h"
 
-const char *const fuzz_pmus[] = { NULL };
-
 /* Numbers are others each time. */
 static const char *say(const char *function)
 {
