@@ -60,7 +60,10 @@ struct job {
 	int	tty;
 };
 
-/* init.c */
+/* report.c */
+int write_all(int fd, const void *data, size_t len);
+/* Where the lines of report() go; until then they go nowhere. */
+void report_to(int fd);
 void report(const char *line);
 void fatal(const char *what) __attribute__((noreturn));
 void power_off(void) __attribute__((noreturn));
@@ -83,7 +86,6 @@ void tty_resize(int tty, int rows, int cols);
 
 /* relay.c */
 int open_port(const char *name);
-int write_all(int fd, const void *data, size_t len);
 int relay(struct job *job, int control_fd);
 
 #endif

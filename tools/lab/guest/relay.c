@@ -45,29 +45,6 @@ struct input {
 
 static struct input input;
 
-int write_all(int fd, const void *data, size_t len)
-{
-	const char *p = data;
-
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EAGAIN) {
-			struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-
-			poll(&pfd, 1, -1);
-			continue;
-		}
-		if (n < 0 && errno != EINTR)
-			return -1;
-		if (n > 0) {
-			p += n;
-			len -= n;
-		}
-	}
-	return 0;
-}
-
 /* Ports are numbered as the kernel finds them: look for the name. */
 static int find_port(const char *name)
 {
