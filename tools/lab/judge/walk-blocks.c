@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* walk-blocks.c - one stream at block level: the same flow by libipt's other implementation. */
-#include "walk-priv.h"
+#include "flow.h"
 
 #include <string.h>
 

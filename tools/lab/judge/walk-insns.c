@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* walk-insns.c - one stream at instruction level; also the source of the oracle's comparison. */
-#include "walk-priv.h"
+#include "flow.h"
 
 #include <string.h>
 

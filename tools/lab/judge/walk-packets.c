@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* walk-packets.c - every byte of a stream must belong to a packet that libipt knows. */
-#include "walk-priv.h"
+#include "flow.h"
 
 #include <inttypes.h>
 #include <string.h>

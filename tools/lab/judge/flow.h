@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* walk-priv.h - what the instruction and the block walk have in common. */
-#ifndef JUDGE_WALK_PRIV_H
-#define JUDGE_WALK_PRIV_H
+/* flow.h - what the walks have in common. */
+#ifndef JUDGE_FLOW_H
+#define JUDGE_FLOW_H
 
 #include "insnfile.h"
 #include "walk.h"
 
 /* IA32_RTIT_CTL, which attr.config of the event has in its own layout */
-#define RTIT_CTL_BRANCHEN	BIT_ULL(13)
-/* IA32_RTIT_CTL.ADDRn_CFG: trace in the range only */
-#define RTIT_ADDR_FILTER	1
 #define RTIT_CTL_EVENTEN	BIT_ULL(31)
-#define RTIT_CTL_DISTNT		BIT_ULL(55)
-#define CONFIG_PASS_THROUGH	BIT_ULL(0)
 
 /* The parts of a libipt decoder that both levels have under different names. */
 struct decoder_ops {
