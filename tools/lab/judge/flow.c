@@ -133,12 +133,6 @@ void flow_init(struct flow *flow, struct walk *walk, const struct stream *stream
 		die("libipt: %s", pt_errstr(pt_errcode(status)));
 }
 
-void flow_finish(struct flow *flow)
-{
-	flow->walk->stats->early_maps += flow->state.early_maps;
-	side_state_free(&flow->state);
-}
-
 static void flow_event_counts(struct flow *flow, const struct pt_event *event)
 {
 	struct walk_stats *stats = flow->walk->stats;
@@ -171,7 +165,7 @@ static void flow_event_counts(struct flow *flow, const struct pt_event *event)
 	}
 }
 
-void flow_event(struct flow *flow, const struct pt_event *event)
+static void flow_event(struct flow *flow, const struct pt_event *event)
 {
 	if (event->has_tsc)
 		flow->event_tsc = event->tsc;
@@ -200,7 +194,7 @@ static uint64_t flow_offset(struct flow *flow)
 	return flow->ops->get_offset(flow->decoder, &offset) < 0 ? 0 : offset;
 }
 
-void flow_error(struct flow *flow, int status, uint64_t ip)
+static void flow_error(struct flow *flow, int status)
 {
 	uint64_t tsc, offset = flow_offset(flow);
 	char text[160], when[48] = "no time";
@@ -212,44 +206,15 @@ void flow_error(struct flow *flow, int status, uint64_t ip)
 		snprintf(when, sizeof(when), "time %" PRIu64 ".%09" PRIu64, ns / 1000000000,
 			 ns % 1000000000);
 	}
-	snprintf(text, sizeof(text), "ip 0x%" PRIx64 ", pid %u, %s: %s", ip,
+	snprintf(text, sizeof(text), "ip 0x%" PRIx64 ", pid %u, %s: %s", flow->ip,
 		 side_state_pid(&flow->state), when, pt_errstr(pt_errcode(status)));
 	walk_print_error(flow->walk, flow->stream, flow->ops->level, offset, text);
 	if (flow->counts_events)
-		walk_emit(flow->walk, INSN_LOST, ip);
+		walk_emit(flow->walk, INSN_LOST, flow->ip);
 }
 
-bool flow_start(struct flow *flow, int *status)
-{
-	uint64_t offset;
-	char text[64];
-
-	*status = flow->ops->sync_forward(flow->decoder);
-	if (*status == -pte_eos) {
-		if (!flow->stream->starts_anywhere) {
-			(*flow->errors)++;
-			walk_print_error(flow->walk, flow->stream, flow->ops->level, 0,
-					 "no PSB in the whole stream");
-		}
-		return false;
-	}
-	if (*status < 0) {
-		flow_error(flow, *status, 0);
-		return flow_resync(flow, status);
-	}
-	offset = flow_offset(flow);
-	/* The position is behind the PSB+; but for padding the first packet is the PSB. */
-	if (!flow->stream->starts_anywhere &&
-	    memcmp(flow->stream->data + stream_padding(flow->stream), "\x02\x82", 2)) {
-		(*flow->errors)++;
-		snprintf(text, sizeof(text), "the stream does not begin with a PSB (%" PRIu64 ")",
-			 offset);
-		walk_print_error(flow->walk, flow->stream, flow->ops->level, 0, text);
-	}
-	return true;
-}
-
-bool flow_resync(struct flow *flow, int *status)
+/* A later PSB after an error; false at the end of the stream. */
+static bool flow_resync(struct flow *flow, int *status)
 {
 	unsigned int tries;
 
@@ -266,12 +231,76 @@ bool flow_resync(struct flow *flow, int *status)
 	return false;
 }
 
-bool flow_ended(struct flow *flow, int status, uint64_t ip)
+/* First PSB of the stream; false if there is none. */
+static bool flow_start(struct flow *flow, int *status)
+{
+	uint64_t offset;
+	char text[64];
+
+	*status = flow->ops->sync_forward(flow->decoder);
+	if (*status == -pte_eos) {
+		if (!flow->stream->starts_anywhere) {
+			(*flow->errors)++;
+			walk_print_error(flow->walk, flow->stream, flow->ops->level, 0,
+					 "no PSB in the whole stream");
+		}
+		return false;
+	}
+	if (*status < 0) {
+		flow_error(flow, *status);
+		return flow_resync(flow, status);
+	}
+	offset = flow_offset(flow);
+	/* The position is behind the PSB+; but for padding the first packet is the PSB. */
+	if (!flow->stream->starts_anywhere &&
+	    memcmp(flow->stream->data + stream_padding(flow->stream), "\x02\x82", 2)) {
+		(*flow->errors)++;
+		snprintf(text, sizeof(text), "the stream does not begin with a PSB (%" PRIu64 ")",
+			 offset);
+		walk_print_error(flow->walk, flow->stream, flow->ops->level, 0, text);
+	}
+	return true;
+}
+
+/* Whether status is the end of the stream, be it the proper one or an error. */
+static bool flow_ended(struct flow *flow, int status)
 {
 	if (status < 0 && status != -pte_eos)
 		return false;
 	/* Complete trace data ends with tracing disabled. */
 	if (!flow->stream->cut && (status < 0 || flow->tracing))
-		flow_error(flow, -pte_eos, ip);
+		flow_error(flow, -pte_eos);
 	return true;
+}
+
+/* Until an error or the end; returns what ended it. */
+static int flow_run(struct flow *flow, int status)
+{
+	struct pt_event event;
+
+	for (;;) {
+		while (status >= 0 && (status & pts_event_pending)) {
+			status = flow->ops->get_event(flow->decoder, &event);
+			if (status >= 0)
+				flow_event(flow, &event);
+		}
+		if (status < 0 || (status & pts_eos))
+			return status;
+		status = flow->ops->next(flow);
+	}
+}
+
+void flow_walk(struct flow *flow)
+{
+	int status;
+	bool go;
+
+	for (go = flow_start(flow, &status); go; go = flow_resync(flow, &status)) {
+		status = flow_run(flow, status);
+		if (flow_ended(flow, status))
+			break;
+		flow_error(flow, status);
+	}
+	flow->walk->stats->early_maps += flow->state.early_maps;
+	side_state_free(&flow->state);
 }

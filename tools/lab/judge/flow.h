@@ -9,13 +9,49 @@
 /* IA32_RTIT_CTL, which attr.config of the event has in its own layout */
 #define RTIT_CTL_EVENTEN	BIT_ULL(31)
 
-/* The parts of a libipt decoder that both levels have under different names. */
+struct flow;
+
+/* The parts of a libipt decoder that the levels have under different names. */
 struct decoder_ops {
 	const char *level;
 	int (*sync_forward)(void *decoder);
 	int (*get_offset)(void *decoder, uint64_t *offset);
 	int (*get_time)(void *decoder, uint64_t *tsc);
+	int (*get_event)(void *decoder, struct pt_event *event);
+	/* decode one step and count what retired */
+	int (*next)(struct flow *flow);
 };
+
+/* Define @ops, of the level whose functions in libipt begin with pt_@kind_. */
+#define DECODER_OPS(ops, kind, name, step)				\
+static int sync_forward(void *decoder)					\
+{									\
+	return pt_##kind##_sync_forward(decoder);			\
+}									\
+									\
+static int get_offset(void *decoder, uint64_t *offset)			\
+{									\
+	return pt_##kind##_get_offset(decoder, offset);			\
+}									\
+									\
+static int get_time(void *decoder, uint64_t *tsc)			\
+{									\
+	return pt_##kind##_time(decoder, tsc, NULL, NULL);		\
+}									\
+									\
+static int get_event(void *decoder, struct pt_event *event)		\
+{									\
+	return pt_##kind##_event(decoder, event, sizeof(*event));	\
+}									\
+									\
+static const struct decoder_ops ops = {					\
+	.level = name,							\
+	.sync_forward = sync_forward,					\
+	.get_offset = get_offset,					\
+	.get_time = get_time,						\
+	.get_event = get_event,						\
+	.next = step,							\
+}
 
 struct flow {
 	struct walk *walk;
@@ -24,6 +60,8 @@ struct flow {
 	void *decoder;
 	struct side_state state;
 	uint64_t cr3;
+	/* the last instruction that was read, for errors */
+	uint64_t ip;
 	/* time of the last event that had one, 0 before */
 	uint64_t event_tsc;
 	uint64_t *errors;
@@ -45,15 +83,8 @@ struct flow {
 
 void flow_init(struct flow *flow, struct walk *walk, const struct stream *stream,
 	       const struct decoder_ops *ops, void *decoder, struct pt_image *image);
-void flow_finish(struct flow *flow);
-void flow_event(struct flow *flow, const struct pt_event *event);
-void flow_error(struct flow *flow, int status, uint64_t ip);
-/* First PSB of the stream; false if there is none. */
-bool flow_start(struct flow *flow, int *status);
-/* A later PSB after an error; false at the end of the stream. */
-bool flow_resync(struct flow *flow, int *status);
-/* Whether status is the end of the stream, be it the proper one or an error. */
-bool flow_ended(struct flow *flow, int status, uint64_t ip);
+/* Decode the whole stream, beyond errors, and give back what flow_init() took. */
+void flow_walk(struct flow *flow);
 
 void walk_print_error(struct walk *walk, const struct stream *stream, const char *level,
 		      uint64_t offset, const char *what);
