@@ -182,8 +182,6 @@ struct task { struct mm_struct *mm; struct user_struct *user; };
 bool capable(int what);
 extern int sysctl_perf_event_mlock;
 
-#define U64_MAX			(~0UL)
-
 #define VM_WRITE		1UL
 #define VM_SHARED		2UL
 #define VM_MIXEDMAP		4UL

@@ -52,14 +52,19 @@ static void release(u64 *memory)
 	free(memory - 1);
 }
 
-void *kzalloc_node(size_t size, int gfp, int node)
+struct page *virt_to_page(const void *address)
+{
+	return (struct page *)address;
+}
+
+void *kzalloc_node(size_t size, gfp_t gfp, int node)
 {
 	return allocate(size);
 }
 
-void *kvmalloc_array(size_t nr, size_t size, int gfp)
+void *kvmalloc_array(size_t count, size_t size, gfp_t gfp)
 {
-	return allocate(nr * size);
+	return allocate(count * size);
 }
 
 void kfree(const void *memory)

@@ -157,7 +157,12 @@ void hw_block_step(void)
 unsigned int hw_lacks;
 bool hw_offline;
 
-bool hw_has(unsigned int feature)
+bool cpu_online(unsigned int cpu)
+{
+	return !hw_offline;
+}
+
+bool boot_cpu_has(unsigned int feature)
 {
 	return !(hw_lacks & 1 << feature);
 }

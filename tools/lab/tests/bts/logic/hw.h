@@ -36,6 +36,8 @@ extern struct hw hw;
 
 /* X86_FEATURE_* that the processor does not have, as bits */
 extern unsigned int hw_lacks;
+/* The CPUs are offline */
+extern bool hw_offline;
 
 /* Words of a record: the number, its complement, and 0. */
 #define RECORD_WORDS	3

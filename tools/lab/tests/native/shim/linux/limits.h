@@ -6,6 +6,8 @@
 #define U32_MAX		((unsigned int)~0U)
 #endif
 
+#define U64_MAX		(~0UL)
+
 #ifndef ULONG_MAX
 #define ULONG_MAX	(~0UL)
 #endif

@@ -12,6 +12,7 @@
 #define local_irq_save(flags)		((void)((flags) = 0))
 #define local_irq_restore(flags)	((void)(flags))
 
+bool cpu_online(unsigned int cpu);
 int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int wait);
 void on_each_cpu(void (*function)(void *info), void *info, int wait);
 

@@ -4,7 +4,13 @@
 
 #include <asm/processor.h>
 
-enum { X86_FEATURE_INTEL_PT, X86_FEATURE_VMX };
+enum {
+	X86_FEATURE_INTEL_PT,
+	X86_FEATURE_VMX,
+	X86_FEATURE_DTES64,
+	X86_FEATURE_DSCPL,
+	X86_FEATURE_PTI,
+};
 
 bool boot_cpu_has(unsigned int feature);
 

@@ -4,6 +4,7 @@
 
 void shim_warn(const char *format, ...);
 
+#define pr_info(...)			((void)0)
 #define KERN_WARNING			""
 #define pr_warn(...)			shim_warn(__VA_ARGS__)
 #define printk_deferred(...)		shim_warn(__VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stands for kernel/events/internal.h, for pause.c. */
+/* Stands for kernel/events/internal.h: what pause.c takes from it, which core.h has. */
 #ifndef SHIM_EVENTS_INTERNAL_H
 #define SHIM_EVENTS_INTERNAL_H
 
