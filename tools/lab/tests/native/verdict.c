@@ -53,6 +53,4 @@ void verdicts_begin(long seconds)
 {
 	patience = seconds;
 	wind_up();
-	/* Who reads this may not want to wait for the end. */
-	setlinebuf(stdout);
 }

@@ -10,7 +10,7 @@
  *
  * Counts: the same with large areas and without cells, over tens of GiB.
  */
-#include ARITH_H
+#include "arith.h"
 
 #include <stdlib.h>
 #include <string.h>

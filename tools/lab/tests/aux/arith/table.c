@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The AUX area's arithmetic by tables: inputs and what they must give. */
-#include ARITH_H
+#include "arith.h"
 
 #include "check.h"
 

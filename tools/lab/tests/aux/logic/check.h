@@ -4,8 +4,7 @@
 #define CHECK_H
 
 #include "world.h"
-#include "chance.h"
-#include "points.h"
+#include "tests.h"
 
 /* Each takes a number of random steps where it has any. */
 void test_mlock(unsigned long steps);

@@ -3,13 +3,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include <stddef.h>
-
-#include <linux/kernel.h>
-#include <linux/types.h>
-
-#include "chance.h"
-#include "points.h"
+#include "tests.h"
 #include "verdict.h"
 
 void test_caps(void);

@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Runs the tests of the AUX core's logic and prints TAP.
- *
- *   logic [STEPS [SEED]]
- *
- * STEPS is how many steps each random test takes; SEED is another sequence of
- * random numbers than the usual one.
- */
-#include <stdio.h>
-
 #include "check.h"
-
-#define DEFAULT_STEPS	20000
-#define DEFAULT_SEED	1
-#define USAGE		"logic [STEPS [SEED]]"
 
 int map(struct mapping *m, struct perf_event *event, unsigned long pgoff, unsigned long pages,
 	unsigned long flags)
@@ -48,17 +34,12 @@ int map_both(struct mapping *data, struct mapping *area, struct perf_event *even
 	return map(area, event, 8, area_pages, VM_SHARED | flags);
 }
 
-int main(int argc, char **argv)
+void run_tests(u64 steps)
 {
-	u64 steps = argc > 1 ? number(argv[1], USAGE) : DEFAULT_STEPS;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	random_begin(argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED);
 	test_mlock(steps);
 	test_pages(steps);
 	test_mmap(steps);
 	test_area(steps);
 	test_output(steps);
 	test_sample(steps);
-	return end_points();
 }

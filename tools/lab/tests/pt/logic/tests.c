@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "check.h"
+
+void run_tests(u64 steps)
+{
+	verdicts_begin(2 + steps / 5000);
+	test_caps();
+	test_config();
+	test_filter();
+	test_driver();
+	test_unseen_errors();
+	test_switch();
+	test_buffer();
+	test_nmi(steps);
+	test_stream(steps);
+	test_layout();
+}
