@@ -70,7 +70,7 @@ void __free_page(struct page *page)
 	used--;
 }
 
-void *page_address(struct page *page)
+void *page_address(const struct page *page)
 {
 	return memory[page - pages];
 }
@@ -92,10 +92,10 @@ void *kvmalloc_node(size_t size, gfp_t gfp, int node)
 	return malloc(size ?: 1);
 }
 
-void kvfree(void *p)
+void kvfree(const void *p)
 {
 	arrays -= !!p;
-	free(p);
+	free((void *)p);
 }
 
 unsigned long totalram_pages(void)

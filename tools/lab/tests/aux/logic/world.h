@@ -10,17 +10,23 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/err.h>
+#include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/types.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
+#include <uapi/linux/perf_event.h>
+
 typedef __u16 u16;
 typedef long s64;
-typedef unsigned int gfp_t;
 typedef unsigned int vm_fault_t;
 
 /* Code */
@@ -36,7 +42,6 @@ typedef unsigned int vm_fault_t;
 #define noinline		__attribute__((noinline))
 #define likely(x)		(x)
 #define unlikely(x)		(x)
-#define EXPORT_SYMBOL_GPL(x)	_Static_assert(1, "")
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define WARN_ON_ONCE(x)		({ bool warn_ = (x); world.warnings += warn_; warn_; })
 #define lockdep_assert_held(lock)	must((lock)->held, "a lock is held")
@@ -107,7 +112,6 @@ bool schedule_work(struct work_struct *work);
 
 /* Lists */
 
-struct list_head { struct list_head *next, *prev; };
 #define list_entry_(p, pos, m)	((__typeof__(pos))((char *)(p) - offsetof(__typeof__(*(pos)), m)))
 #define list_for_each_entry_rcu(pos, head, m) \
 	for (pos = list_entry_((head)->next, pos, m); &pos->m != (head); \
@@ -116,43 +120,14 @@ void list_init(struct list_head *head);
 void list_add(struct list_head *entry, struct list_head *head);
 void list_del(struct list_head *entry);
 
-/* Errors */
-
-#define ERR_PTR(e)		((void *)(long)(e))
-#define PTR_ERR(p)		((long)(p))
-#define IS_ERR(p)		((unsigned long)(p) >= -4095UL)
-
 /* Memory */
 
-#define PAGE_SHIFT		12
-#define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
-#define MAX_PAGE_ORDER		10
-#define NUMA_NO_NODE		(-1)
 #define SZ_2M			(2UL << 20)
 #define offset_in_page(p)	((unsigned long)(p) & ~PAGE_MASK)
 #define round_up(x, y)		(((x) + (y) - 1) / (y) * (y))
 #define ALIGN_DOWN(x, y)	((x) / (y) * (y))
-#define array_size(n, size)	((n) * (size))
-#define GFP_KERNEL_ACCOUNT	1
-#define __GFP_ZERO		2
-#define __GFP_NOWARN		4
-#define __GFP_NORETRY		8
-
-struct page {
-	unsigned long private, index;
-	void *mapping;
-	bool has_private;
-	int refs;
-};
-
-struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
 void split_page(struct page *page, unsigned int order);
-void __free_page(struct page *page);
-void *page_address(struct page *page);
-struct page *virt_to_page(const void *addr);
-void *kvmalloc_node(size_t size, gfp_t gfp, int node);
-void kvfree(void *p);
 unsigned long totalram_pages(void);
 int get_order(unsigned long size);
 bool fatal_signal_pending(void *task);
@@ -160,8 +135,6 @@ bool fatal_signal_pending(void *task);
 #define SetPagePrivate(p)	((void)((p)->has_private = true))
 #define ClearPagePrivate(p)	((void)((p)->has_private = false))
 #define PagePrivate(p)		((p)->has_private)
-#define set_page_private(p, v)	((void)((p)->private = (v)))
-#define page_private(p)		((p)->private)
 #define get_page(p)		((void)(p)->refs++)
 
 struct user_struct { atomic_long_t perf_mlock; int refs; };
@@ -224,10 +197,6 @@ int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page 
 
 /* Perf */
 
-#define PERF_AUX_FLAG_TRUNCATED		1
-#define PERF_AUX_FLAG_OVERWRITE		2
-#define PERF_AUX_FLAG_PARTIAL		4
-#define PERF_AUX_FLAG_COLLISION		8
 #define PERF_PMU_CAP_AUX_NO_SG		0x0004
 #define PERF_PMU_CAP_ITRACE		0x0020
 #define PERF_PMU_CAP_AUX_PAUSE		0x0200

@@ -19,7 +19,10 @@ typedef unsigned int gfp_t;
 #define NUMA_NO_NODE		(-1)
 
 struct page {
-	unsigned long private;
+	unsigned long private, index;
+	void *mapping;
+	bool has_private;
+	int refs;
 };
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);

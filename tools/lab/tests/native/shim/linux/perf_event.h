@@ -15,10 +15,6 @@
 
 #include <uapi/linux/perf_event.h>
 
-#define PERF_AUX_FLAG_TRUNCATED	0x01
-#define PERF_AUX_FLAG_OVERWRITE	0x02
-#define PERF_AUX_FLAG_PARTIAL	0x04
-
 #define PERF_EF_START	0x01
 #define PERF_EF_RELOAD	0x02
 #define PERF_EF_UPDATE	0x04
