@@ -7,16 +7,17 @@ from pathlib import Path
 
 import paths
 import perfdata
+import perffile
 import proc
 from errors import LabError
 
-# After what perfdata.FILE_HEADER has: the old place of event types, and a bit for each feature
+# After what perffile.FILE_HEADER has: the old place of event types, and a bit for each feature
 FEATURES_AT, FEATURE_BITS = 72, 256
 VERSION, ARCH = 5, 6
 SECTION = struct.Struct("<QQ")
 TEXT = struct.Struct("<I")
 INTEL_PT = 1
-OTHER_ORDER = perfdata.MAGIC[::-1]
+OTHER_ORDER = perffile.MAGIC[::-1]
 
 
 def find(name):
@@ -34,7 +35,7 @@ def find(name):
 
 def check(path):
     """Refuse what perf here cannot decode, in one line."""
-    file = path / "data" if path.is_dir() else path
+    file = perffile.file_of(path)
     try:
         with open(file, "rb") as data:
             check_whole(path, data)
@@ -56,12 +57,12 @@ def check(path):
 
 
 def check_whole(path, data):
-    magic, header = data.read(len(perfdata.MAGIC)), data.read(perfdata.FILE_HEADER.size)
+    magic = data.read(len(perffile.MAGIC))
     if magic == OTHER_ORDER:
         raise LabError(f"{path} is of a machine of another byte order", "decode it on such a machine")
-    if magic != perfdata.MAGIC:
+    if magic != perffile.MAGIC:
         raise LabError(f"{path} is no recording of perf", "name a perf.data")
-    position, size = perfdata.FILE_HEADER.unpack(header)[4:6]
+    position, size = perffile.header(data)[4:]
     if not size:
         raise LabError(f"perf record did not end, so {path} is not whole", "record again")
     data.seek(0, 2)
@@ -71,8 +72,7 @@ def check_whole(path, data):
 
 def features(data):
     """{feature: text} of those that are texts."""
-    data.seek(len(perfdata.MAGIC))
-    end = sum(perfdata.FILE_HEADER.unpack(data.read(perfdata.FILE_HEADER.size))[4:6])
+    end = sum(perffile.header(data)[4:])
     data.seek(FEATURES_AT)
     bits = int.from_bytes(data.read(FEATURE_BITS // 8), "little")
     found = {}
@@ -87,7 +87,7 @@ def features(data):
 
 
 def has_intel_pt(path):
-    return any(kind == perfdata.RECORD_AUXTRACE_INFO and TEXT.unpack_from(body)[0] == INTEL_PT
+    return any(kind == perffile.RECORD_AUXTRACE_INFO and TEXT.unpack_from(body)[0] == INTEL_PT
                for kind, body in perfdata.records(path))
 
 

@@ -2,32 +2,18 @@
 """What a perf.data file says of its AUX area: how much, and what was lost.
 
 perf script shows this only as a dump of every packet, which is many times
-the size of the trace, so the few records that count are read here. Layout:
-tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2).
+the size of the trace, so the few records that count are read here.
 """
 
 import os
 import struct
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
+import perffile
 from errors import LabError
-
-MAGIC = b"PERFILE2"
-# size, attr_size, attrs {offset, size}, data {offset, size}
-FILE_HEADER = struct.Struct("<QQQQQQ")
-RECORD_HEADER = struct.Struct("<IHH")
-
-RECORD_LOST = 2
-RECORD_AUX = 11
-RECORD_LOST_SAMPLES = 13
-RECORD_ID_INDEX = 69
-RECORD_AUXTRACE_INFO = 70
-RECORD_AUXTRACE = 71
-
-AUX_TRUNCATED = 1 << 0
-AUX_PARTIAL = 1 << 2
+from perffile import (AUX_BODY, AUX_PARTIAL, AUX_TRUNCATED, AUXTRACE_BODY, RECORD_AUX,
+                      RECORD_AUXTRACE, RECORD_ID_INDEX, RECORD_LOST, RECORD_LOST_SAMPLES)
 
 # The packet with which a decoder can begin (SDM: "Packet Stream Boundary")
 PSB = b"\x02\x82" * 8
@@ -36,15 +22,12 @@ PADDED = "rude" in os.environ.get("LAB_PT", "")
 PAD, MNT, MNT_LENGTH = b"\0", b"\x02\xc3\x88", 11
 TRACE_HEAD = 512
 
-AUX_BODY = struct.Struct("<QQQ")
 LOST_BODY = struct.Struct("<QQ")
 ONE_U64 = struct.Struct("<Q")
 # offset and size
 ID_SECTION = struct.Struct("<QQ")
 # id of an event, its area, CPU, thread
 ID_INDEX_ENTRY = struct.Struct("<QQQQ")
-# size, offset, reference, idx
-AUXTRACE_BODY = struct.Struct("<QQQI")
 
 
 @dataclass
@@ -86,7 +69,7 @@ def summarize(path):
     """The summary of a perf.data file or of a directory that holds one."""
     summary = AuxSummary()
     with _opened(path) as data:
-        for kind, body in _records(data):
+        for kind, _, body in perffile.records(data):
             _account(summary, kind, body, data)
     return summary
 
@@ -95,8 +78,7 @@ def is_complete(path):
     """Whether there is a recording that perf has finished: it writes the size of its data last."""
     try:
         with _opened(path) as data:
-            data.seek(len(MAGIC))
-            return FILE_HEADER.unpack(data.read(FILE_HEADER.size))[5] > 0
+            return perffile.header(data)[5] > 0
     except (OSError, LabError, struct.error):
         return False
 
@@ -104,13 +86,13 @@ def is_complete(path):
 def records(path):
     """(type, body) of each record."""
     with _opened(path) as data:
-        yield from _records(data)
+        for kind, _, body in perffile.records(data):
+            yield kind, body
 
 
 def _entries(data):
     """(attr, where its identifiers are, their bytes) of each event."""
-    data.seek(len(MAGIC))
-    _, entry, position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[:4]
+    _, entry, position, size = perffile.header(data)[:4]
     data.seek(position)
     section = data.read(size)
     for end in range(entry, size + entry, entry):
@@ -127,7 +109,7 @@ def attrs(path):
 def auxtraces(path):
     """The size of each piece of AUX area data, as perf has read them one by one."""
     with _opened(path) as data:
-        return [AUXTRACE_BODY.unpack_from(body)[0] for kind, body in _records(data)
+        return [AUXTRACE_BODY.unpack_from(body)[0] for kind, _, body in perffile.records(data)
                 if kind == RECORD_AUXTRACE]
 
 
@@ -144,7 +126,7 @@ def attrs_by_event(path):
 def pad(path, parts):
     """Overwrite parts of the trace by PAD packets; a part is (area, position in it, bytes)."""
     with _opened(path, "r+b") as data:
-        for kind, body in _records(data):
+        for kind, _, body in perffile.records(data):
             if kind == RECORD_AUXTRACE:
                 _pad_piece(data, body, parts)
 
@@ -161,33 +143,14 @@ def _pad_piece(data, body, parts):
 
 @contextmanager
 def _opened(path, mode="rb"):
-    """The file itself, which is in a directory if perf recorded with --kcore."""
-    path = Path(path)
-    file = path / "data" if path.is_dir() else path
+    """The file; whatever is wrong with it is an error of the lab's."""
+    file = perffile.file_of(path)
     try:
         with open(file, mode) as data:
             yield data
-    except (OSError, struct.error) as error:
+    except (OSError, ValueError, struct.error) as error:
         raise LabError(f"cannot read the recording {file} ({error})",
                        "record it again") from None
-
-
-def _records(data):
-    """(type, body) of each record; what follows it is then read next."""
-    if data.read(len(MAGIC)) != MAGIC:
-        raise LabError(f"{data.name} is no perf.data file", "record it again")
-    position, size = FILE_HEADER.unpack(data.read(FILE_HEADER.size))[4:6]
-    end = position + size
-    while position < end:
-        data.seek(position)
-        kind, _, length = RECORD_HEADER.unpack(data.read(RECORD_HEADER.size))
-        if length < RECORD_HEADER.size:
-            raise LabError(f"{data.name} has a record of no length", "record it again")
-        body = data.read(length - RECORD_HEADER.size)
-        position += length
-        if kind == RECORD_AUXTRACE:
-            position += AUXTRACE_BODY.unpack_from(body)[0]
-        yield kind, body
 
 
 def _begin(data):

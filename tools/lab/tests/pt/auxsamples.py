@@ -8,9 +8,9 @@ import struct
 from dataclasses import dataclass, field
 
 import perfdata
+import perffile
 from errors import LabError
 
-RECORD_SAMPLE = 9
 IDENTIFIER, AUX = 1 << 16, 1 << 20
 # (bit of sample_type, name, format) of the fields in front, in the order of a record
 FIELDS = ((IDENTIFIER, "event", "Q"), (1 << 0, "ip", "Q"), (1 << 1, "pid_tid", "Q"),
@@ -44,7 +44,7 @@ def read(path):
     attrs = perfdata.attrs_by_event(path)
     found = []
     for kind, body in perfdata.records(path):
-        if kind != RECORD_SAMPLE:
+        if kind != perffile.RECORD_SAMPLE:
             continue
         attr = attrs[U64.unpack_from(body)[0]]
         if U64.unpack_from(attr, SAMPLE_TYPE)[0] & AUX:

@@ -4,6 +4,7 @@
 Text of perf is one judge, by way of lib/calls.py; the records of the file are another.
 """
 
+import io
 import json
 import re
 import struct
@@ -16,6 +17,7 @@ import recording
 from recording import PERF
 
 import calls  # in lib/, which recording has put into the path
+import perffile
 
 SOURCES = recording.LAB_DIR.parent / "perf/dlfilters"
 HEADERS = recording.BUILD / "src/linux-stock/tools/perf/include"
@@ -29,10 +31,6 @@ WITHOUT_CALL, BY_JUMP = "without a call", "by a jump"
 
 # Seconds for a recording, on the most loaded of hosts
 LIMIT = 100
-RECORD_LOST, RECORD_AUX, RECORD_SWITCH_CPU_WIDE, RECORD_AUXTRACE = 2, 11, 15, 71
-TRUNCATED, PARTIAL = 1, 4
-FILE_HEADER = struct.Struct("<8s8Q")
-RECORD_HEADER = struct.Struct("<IHH")
 BRANCH = struct.Struct("<3Q")
 
 
@@ -244,21 +242,10 @@ def errors_of_text(data):
     return found
 
 
-def file_of(data):
-    """The file itself, which is in a directory if perf recorded with --kcore."""
-    return data / "data" if data.is_dir() else data
-
-
 def records(content):
     """(type, where its body begins, where it ends) of each record of a perf.data file."""
-    at, size = FILE_HEADER.unpack_from(content)[5:7]
-    end = at + size
-    while at < end:
-        kind, _, length = RECORD_HEADER.unpack_from(content, at)
-        yield kind, at + RECORD_HEADER.size, at + length
-        at += length
-        if kind == RECORD_AUXTRACE:
-            at += struct.unpack_from("<Q", content, at - length + RECORD_HEADER.size)[0]
+    for kind, at, body in perffile.records(io.BytesIO(content)):
+        yield kind, at, at + len(body)
 
 
 @dataclass
@@ -277,9 +264,9 @@ def aux_records(content, per_cpu=True):
     """All of them; time and CPU only where there are any."""
     found = []
     for kind, body, end in records(content):
-        if kind != RECORD_AUX:
+        if kind != perffile.RECORD_AUX:
             continue
-        offset, size, flags = struct.unpack_from("<3Q", content, body)
+        offset, size, flags = perffile.AUX_BODY.unpack_from(content, body)
         time = struct.unpack_from("<Q", content, end - 24)[0] if per_cpu else 0
         cpu = struct.unpack_from("<I", content, end - 16)[0] if per_cpu else 0
         found.append(Aux(body, offset, size, flags, time, cpu))
@@ -290,7 +277,7 @@ def branches_of_bts(content):
     """How many branches are in the trace; the rest is padding."""
     count = 0
     for kind, body, end in records(content):
-        if kind == RECORD_AUXTRACE:
+        if kind == perffile.RECORD_AUXTRACE:
             size = struct.unpack_from("<Q", content, body)[0]
             trace = content[end:end + size - size % BRANCH.size]
             count += sum(any(words[:2]) for words in BRANCH.iter_unpack(trace))
@@ -300,4 +287,4 @@ def branches_of_bts(content):
 def lost_records(content):
     """[records lost] of each LOST record."""
     return [struct.unpack_from("<QQ", content, body)[1]
-            for kind, body, _ in records(content) if kind == RECORD_LOST]
+            for kind, body, _ in records(content) if kind == perffile.RECORD_LOST]

@@ -122,7 +122,7 @@ for check in $checks ; do
 		run broken-count --only per-thread
 		broken decoder recordings.py "$damage"
 		run broken-decoder --only per-thread
-		broken told perfdata.py 's/TRUNCATED, PARTIAL = 1, 4/TRUNCATED, PARTIAL = 0, 4/'
+		broken told perfdata.py 's/flags & AUX_TRUNCATED/0/'
 		run broken-told --only losses
 		broken restore settings.py \
 			's/in reversed(self.entries):/in []:/'
