@@ -111,7 +111,7 @@ class Assembly:
 
     def _merge_maintainers(self, step):
         text = (self.root / "MAINTAINERS").read_text()
-        elsewhere = lambda pattern: any(self.root.glob(pattern.rstrip("/")))  # noqa: E731
+        elsewhere = lambda pattern: any(self.root.glob(pattern.rstrip("/")))
         try:
             ours = maintainers.of_tree(text, self.layer.matching, elsewhere)
             target = self.layer.writable("MAINTAINERS")

@@ -42,7 +42,7 @@ class State:
     problem: str = ""
 
 
-class Failure:  # pylint: disable=too-few-public-methods
+class Failure:
     """Whether ccache has failed in this process; from then on compilers are called without it."""
 
     seen = False

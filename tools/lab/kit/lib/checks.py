@@ -42,7 +42,7 @@ def outcome(check):
         found = check.run()
     except Skip as skip:
         found = [{"verdict": "skip", "reason": str(skip)}]
-    except Exception as error:  # pylint: disable=broad-except
+    except Exception as error:
         kind = "" if isinstance(error, RuntimeError) else type(error).__name__ + ": "
         found = [{"verdict": "fail", "reason": kind + str(error)}]
     new = tainted() & ~before & (DIED | WARNED)

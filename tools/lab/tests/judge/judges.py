@@ -12,10 +12,10 @@ TESTS = Path(__file__).resolve().parent
 LAB = TESTS.parent.parent
 sys.path.insert(0, str(LAB / "lib"))
 
-import build  # noqa: E402  pylint: disable=wrong-import-position
-import paths  # noqa: E402  pylint: disable=wrong-import-position
-import points  # noqa: E402  pylint: disable=wrong-import-position
-from errors import LabError  # noqa: E402  pylint: disable=wrong-import-position
+import build
+import paths
+import points
+from errors import LabError
 
 ROOT = LAB.parent.parent
 BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()

@@ -12,8 +12,8 @@ sys.dont_write_bytecode = True
 LAB_DIR = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(LAB_DIR / "lib"))
 
-import tier  # noqa: E402  pylint: disable=wrong-import-position
-from points import Points  # noqa: E402  pylint: disable=wrong-import-position
+import tier
+from points import Points
 
 CASES = []
 
@@ -84,6 +84,6 @@ def main(drawn=None, kept=()):
             tap.result(True, name)
         except Skip as reason:
             tap.skip(name, reason)
-        except Exception:  # pylint: disable=broad-except
+        except Exception:
             tap.result(False, name, traceback.format_exc())
     tap.leave()

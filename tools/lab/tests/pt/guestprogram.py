@@ -5,7 +5,7 @@ import subprocess
 
 import recording
 
-import paths  # pylint: disable=wrong-import-order
+import paths
 
 NATIVE = recording.TESTS / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"

@@ -15,11 +15,11 @@ TESTS = Path(__file__).resolve().parent.parent
 LAB_DIR = TESTS.parent
 sys.path[:0] = [str(LAB_DIR / "lib"), str(TESTS / "judge")]
 
-import bases  # noqa: E402  pylint: disable=wrong-import-position
-import guest as guest_mod  # noqa: E402  pylint: disable=wrong-import-position
-import judges  # noqa: E402  pylint: disable=wrong-import-position
-import perfdata  # noqa: E402  pylint: disable=wrong-import-position
-import points  # noqa: E402  pylint: disable=wrong-import-position
+import bases
+import guest as guest_mod
+import judges
+import perfdata
+import points
 
 LAB = os.environ.get("LAB") or str(LAB_DIR / "lab")
 BUILD = Path(os.environ.get("LAB_BUILD") or LAB_DIR.parent.parent / "build").resolve()
