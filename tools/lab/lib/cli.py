@@ -343,6 +343,9 @@ def verb_emulator(options):
 
 
 def verb_test(options):
+    if options.cases and not options.pattern:
+        raise LabError("-k is for the cases of tests that are named",
+                       "use 'lab test PATTERN -k CASE'")
     needing = [file for file in tests.wanted(options) if not tests.is_host(file)]
     if needing:
         if not all(map(tests.is_of_emulator, needing)):
@@ -544,6 +547,14 @@ def add_tier(parser, text):
                         default=tier.CHECK, help=text)
 
 
+def add_choice(parser):
+    """Which tests, and which of their cases."""
+    parser.add_argument("pattern", nargs="*", metavar="PATTERN",
+                        help="a part of a test's name, or a glob")
+    parser.add_argument("-k", dest="cases", action="append", default=[], metavar="CASE",
+                        help="only the cases with this in their names, of tests that have cases")
+
+
 def add_jobs(parser):
     parser.add_argument("--jobs", type=positive(int, "--jobs"), default=0, metavar="N",
                         help="how many tests at a time (default: a CPU and 6 GiB for each)")
@@ -570,7 +581,7 @@ def build_parser():
     one.add_argument("--check", action="store_true", help="and run the tests of tools/emulator")
     add_tier(one, "with --check: the tier 'all'")
     add_jobs(one)
-    one.set_defaults(pattern=["emulator/*"], kernel=paths.SERIES, debug=False)
+    one.set_defaults(pattern=["emulator/*"], cases=[], kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "qemu-series", verb_qemu_series,
                    "write the models of PT, PerfMon, LBR, PEBS and BTS as patches for QEMU's 'git am'",
                    "lab qemu-series --from 'Ann Other <ann@example.org>'")
@@ -602,8 +613,7 @@ def build_parser():
     one.add_argument("--since", default="HEAD", metavar="COMMIT",
                      help="the commit from which on they have changed (default: the newest one)")
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
-    test.add_argument("pattern", nargs="*", metavar="PATTERN",
-                      help="a part of a test's name, or a glob")
+    add_choice(test)
     add_tier(test, "the tier 'all': each size, seed, set of capabilities and long run")
     add_kernel_options(test)
     add_jobs(test)
@@ -617,11 +627,11 @@ def build_parser():
                        help="the tier 'host': build nothing, and run what needs nothing built "
                             "(make check-host)")
     add_jobs(check)
-    check.set_defaults(qemu="", pattern=[], kernel=paths.SERIES, debug=False)
+    check.set_defaults(qemu="", pattern=[], cases=[], kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "coverage", verb_coverage,
                    "run the tests, and count which lines of the series they run (make coverage)",
                    "lab coverage aux/kselftest pt/")
-    one.add_argument("pattern", nargs="*", metavar="PATTERN", help="as for lab test")
+    add_choice(one)
     one.add_argument("--report", action="store_true",
                      help="run no test: say what earlier ones have run")
     add_tier(one, "the tier 'all'")

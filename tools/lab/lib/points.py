@@ -46,6 +46,8 @@ class Points:
         return self.count - count, self.failed - failed, plan
 
     def leave(self):
+        if not self.count and sys.argv[1:]:
+            skip_all(f"no case has {' or '.join(sys.argv[1:])} in its name")
         print(f"1..{self.count}", flush=True)
         sys.exit(1 if self.failed or not self.count else 0)
 

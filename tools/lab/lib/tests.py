@@ -50,6 +50,8 @@ MEMORY_OF_TEST = 6 << 30
 ALONE = re.compile(r"^# alone(-all)?: \S", re.MULTILINE)
 SMOKE = re.compile(r"^# smoke: \S", re.MULTILINE)
 HOST = re.compile(r"^# host: \S", re.MULTILINE)
+# It runs the cases that its arguments name.
+HAS_CASES = re.compile(r"^from harness import .*\bmain\b|\btier\.asked\(", re.MULTILINE)
 ONLY_ON = re.compile(r"^# only on: ([^:]+): (\S.*)$", re.MULTILINE)
 DEFAULT = "default"
 # A file of a run's results: how many passed, failed and were skipped
@@ -57,7 +59,7 @@ SUMMARY = "summary"
 LIMIT = re.compile(r"^(?:#|//|\s\*)\s*(timeout(?:-all)?):\s*(\d+)\s*$", re.MULTILINE)
 HEADER_BYTES = 2000
 NAME_WIDTH = 34
-SHOWN_FAILURES = 12
+SHOWN_NAMES = 12
 SHOWN_SLOWEST = 10
 
 
@@ -132,7 +134,14 @@ def is_of_emulator(file):
 def wanted(options):
     """The test files that an invocation is about."""
     belongs = {tier.SMOKE: is_smoke, tier.HOST: is_host}.get(options.tier, lambda file: True)
-    return [file for file in select(discover(), options.pattern) if belongs(file)]
+    files = [file for file in select(discover(), options.pattern) if belongs(file)]
+    if options.cases and not any(map(has_cases, files)):
+        raise LabError("these tests have no cases that -k could choose", "leave it away")
+    return [file for file in files if not options.cases or has_cases(file)]
+
+
+def has_cases(file):
+    return bool(HAS_CASES.search(file.read_text(errors="replace")))
 
 
 def foreign(file):
@@ -180,7 +189,7 @@ def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
     return env
 
 
-def run_one(file, env, results, children):
+def run_one(file, env, results, children, cases=()):
     """Run a test file, output to a file; the whole group dies at the limit."""
     output = output_of(file, results)
     limit, start = limit_of(file, env.get("LAB_TIER")), time.monotonic()
@@ -189,8 +198,8 @@ def run_one(file, env, results, children):
     output.with_suffix(".out").mkdir()
     late = False
     with open(output, "wb") as out, open(output.with_suffix(".err"), "wb") as err:
-        process = children.start([str(file)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                 env=env, cwd=paths.ROOT)
+        process = children.start([str(file), *cases], stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=err, env=env, cwd=paths.ROOT)
         try:
             process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -233,7 +242,15 @@ def earlier(file, results):
     return Result(name_of(file), seconds, report, output, earlier=True)
 
 
-def show(result):
+def show_names(word, names):
+    for name in names[:SHOWN_NAMES]:
+        print(f"       {word}: {name}")
+    if len(names) > SHOWN_NAMES:
+        print(f"       and {len(names) - SHOWN_NAMES} more")
+
+
+def show(result, each=False):
+    """A line of a test file, what of it did not pass and, if asked for, what did."""
     report = result.report
     word = "FAIL" if result.failed else "ok"
     counts = f"{result.passed} passed"
@@ -243,11 +260,10 @@ def show(result):
         counts += f", {len(report.skipped)} skipped"
     counts += " (earlier)" if result.earlier else ""
     print(f"{word:4} {result.name:<{NAME_WIDTH}} {result.seconds:7.1f} s  {counts}", flush=True)
+    if each:
+        show_names("ok", [t.name for t in report.tests if t.passed and not t.skip])
     failed = [t.name for t in report.tests if not t.passed] + report.problems
-    for text in failed[:SHOWN_FAILURES]:
-        print(f"       not ok: {text}")
-    if len(failed) > SHOWN_FAILURES:
-        print(f"       and {len(failed) - SHOWN_FAILURES} more")
+    show_names("not ok", failed)
     for test in report.skipped:
         print(f"       skipped: {test.name}: {test.skip}")
     if failed:
@@ -310,8 +326,8 @@ def resumed_dir(kernel, debug, env):
 class Run:
     """Tests that are run. The lock is for 'running', 'done' and what is printed of them."""
 
-    def __init__(self, total, results, env):
-        self.total, self.results, self.env = total, results, env
+    def __init__(self, total, results, env, cases):
+        self.total, self.results, self.env, self.cases = total, results, env, cases
         self.children = Children()
         self.lock = threading.Lock()
         self.running, self.done = [], []
@@ -323,10 +339,11 @@ class Run:
         with self.lock:
             self.running.append(name)
             self.progress()
-        known = earlier(file, self.results) if self.env.get("LAB_TIER") == tier.ALL else None
+        again = self.cases or self.env.get("LAB_TIER") != tier.ALL
+        known = None if again else earlier(file, self.results)
         if why := foreign(file):
             known = skip_one(file, self.results, why)
-        result = known or run_one(file, self.env, self.results, self.children)
+        result = known or run_one(file, self.env, self.results, self.children, self.cases)
         with self.lock:
             self.running.remove(name)
             # What was killed has come to nothing.
@@ -334,7 +351,7 @@ class Run:
                 return
             self.done.append(result)
             with self.live.hidden():
-                show(result)
+                show(result, self.cases)
             self.progress()
 
     def progress(self):
@@ -357,11 +374,11 @@ class Run:
                 raise
 
 
-def run_files(files, results, env, jobs):
+def run_files(files, results, env, jobs, cases):
     """The results of the tests, in the order in which they ended."""
     which = env.get("LAB_TIER")
     files = sorted(files, key=lambda file: -limit_of(file, which))
-    run = Run(len(files), results, env)
+    run = Run(len(files), results, env, cases)
     try:
         run.several([file for file in files if not is_alone(file, which)], jobs)
         run.several([file for file in files if is_alone(file, which)], 1)
@@ -400,12 +417,13 @@ def run_all(options):
     """Run what matches; the last line is 'N passed, N failed'."""
     files, which = wanted(options), options.tier
     env = environment(options.kernel, options.debug, which)
-    if which == tier.ALL:
+    # A file of which some cases have passed has not.
+    if which == tier.ALL and not options.cases:
         results = resumed_dir(options.kernel, options.debug, env)
     else:
         results = results_dir(datetime.datetime.now().strftime("%Y%m%d-%H%M%S"))
     jobs, start = options.jobs or usual_jobs(), time.monotonic()
-    done = run_files(files, results, env, jobs)
+    done = run_files(files, results, env, jobs, options.cases)
     passed, failed = sum(r.passed for r in done), sum(r.failed for r in done)
     skipped = sum(len(r.report.skipped) for r in done)
     print(f"results in {paths.shown(results)}")
@@ -413,6 +431,9 @@ def run_all(options):
     (results / SUMMARY).write_text(f"{passed} {failed} {skipped}\n")
     TOTAL[:] = passed, failed, skipped
     show_total(passed, failed, skipped)
+    if options.cases and not passed + failed:
+        raise LabError(f"no case with {' or '.join(options.cases)} in its name has run",
+                       "the names are in build/results/ after 'lab test PATTERN'")
     return 1 if failed else 0
 
 

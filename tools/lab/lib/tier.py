@@ -9,6 +9,8 @@ with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw
 
 import os
 import random
+import sys
+from operator import attrgetter
 
 from errors import LabError
 
@@ -45,3 +47,14 @@ def some(items, count):
     print(f"# {count} of {len(items)}, drawn by LAB_DRAW={draw}; all of them with LAB_TIER={ALL}",
           flush=True)
     return [items[index] for index in chosen]
+
+
+def asked(items, count=None, name=attrgetter("name")):
+    """
+    The items whose name holds an argument of this test, which 'lab test -k' gives it. Without one
+    all of them or, with a count, some().
+    """
+    parts = [part.lower() for part in sys.argv[1:]]
+    if not parts:
+        return list(items) if count is None else some(items, count)
+    return [one for one in items if any(part in name(one).lower() for part in parts)]

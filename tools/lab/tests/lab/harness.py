@@ -70,15 +70,27 @@ def own_build_dir():
     return directory
 
 
-def main(drawn=None, kept=()):
-    """Run all cases; the status is 1 if one failed.
+def name_of(function):
+    return (function.__doc__ or function.__name__).splitlines()[0].rstrip(".")
 
-    With a number, the tier 'check' has that many of them, drawn, beside those that are kept.
+
+def both_names(function):
+    return f"{name_of(function)}\n{function.__name__}"
+
+
+def main(drawn=None, kept=(), chained=False):
+    """Run the cases that arguments name, or all; the status is 1 if one failed.
+
+    With a number, the tier 'check' has that many of them, drawn, beside those that are kept. Where
+    each case goes on from those before it, they are chained: these run, too.
     """
     tap = Points()
     others = [function for function in CASES if function not in kept]
-    for function in [*kept, *tier.some(others, len(others) if drawn is None else drawn)]:
-        name = (function.__doc__ or function.__name__).splitlines()[0].rstrip(".")
+    chosen = tier.asked(kept, name=both_names) + tier.asked(others, drawn, both_names)
+    if chained and chosen:
+        chosen = CASES[:CASES.index(chosen[-1]) + 1]
+    for function in chosen:
+        name, start = name_of(function), time.monotonic()
         try:
             function()
             tap.result(True, name)
@@ -86,4 +98,5 @@ def main(drawn=None, kept=()):
             tap.skip(name, reason)
         except Exception:
             tap.result(False, name, traceback.format_exc())
+        print(f"# {time.monotonic() - start:.1f} s", flush=True)
     tap.leave()
