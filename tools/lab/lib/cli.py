@@ -553,6 +553,8 @@ def add_choice(parser):
                         help="a part of a test's name, or a glob")
     parser.add_argument("-k", dest="cases", action="append", default=[], metavar="CASE",
                         help="only the cases with this in their names, of tests that have cases")
+    parser.add_argument("--failed", action="store_true",
+                        help="only the tests that failed when they last ran")
 
 
 def add_jobs(parser):
@@ -627,7 +629,8 @@ def build_parser():
                        help="the tier 'host': build nothing, and run what needs nothing built "
                             "(make check-host)")
     add_jobs(check)
-    check.set_defaults(qemu="", pattern=[], cases=[], kernel=paths.SERIES, debug=False)
+    check.set_defaults(qemu="", pattern=[], cases=[], failed=False, kernel=paths.SERIES,
+                       debug=False)
     one = add_verb(verbs, "coverage", verb_coverage,
                    "run the tests, and count which lines of the series they run (make coverage)",
                    "lab coverage aux/kselftest pt/")

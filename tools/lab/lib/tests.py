@@ -135,9 +135,29 @@ def wanted(options):
     """The test files that an invocation is about."""
     belongs = {tier.SMOKE: is_smoke, tier.HOST: is_host}.get(options.tier, lambda file: True)
     files = [file for file in select(discover(), options.pattern) if belongs(file)]
-    if options.cases and not any(map(has_cases, files)):
+    if options.failed:
+        files = [file for file in files if failure_of(file).exists()]
+    if options.failed and not files:
+        raise LabError("none of these tests failed when it last ran", "leave --failed away")
+    if options.cases:
+        files = [file for file in files if has_cases(file)]
+    if options.cases and not files:
         raise LabError("these tests have no cases that -k could choose", "leave it away")
-    return [file for file in files if not options.cases or has_cases(file)]
+    return files
+
+
+def failure_of(file):
+    """A file that is there if the test failed when it last ran."""
+    return paths.in_build("results", "failed", name_of(file).replace("/", "."))
+
+
+def remember(file, result, cases):
+    """Keep in mind whether a test fails. One that is skipped, or of which some cases pass, may still."""
+    if result.failed:
+        failure_of(file).parent.mkdir(exist_ok=True)
+        failure_of(file).touch()
+    elif result.passed and not cases:
+        failure_of(file).unlink(missing_ok=True)
 
 
 def has_cases(file):
@@ -350,6 +370,7 @@ class Run:
             if self.children.ended:
                 return
             self.done.append(result)
+            remember(file, result, self.cases)
             with self.live.hidden():
                 show(result, self.cases)
             self.progress()
