@@ -207,12 +207,12 @@ def make_machine(options, gdb=""):
         append=options.append, gdb=gdb, qemu=find_qemu(options), arch=find_arch(options))
 
 
-def check_console(options):
-    """Refuse a file that could not be written once the guest is gone."""
-    parent = Path(options.console or ".").resolve().parent
-    if not os.access(parent, os.W_OK) and options.console:
-        raise LabError(f"cannot write {options.console}", "name a file in a directory of yours")
-    return options.console
+def writable(file):
+    """Refuse a file that could not be written once all has run."""
+    parent = Path(file or ".").resolve().parent
+    if not os.access(parent, os.W_OK) and file:
+        raise LabError(f"cannot write {file}", "name a file in a directory of yours")
+    return file
 
 
 def make_run(options, command, tty=False, gdb=""):
@@ -220,7 +220,7 @@ def make_run(options, command, tty=False, gdb=""):
         machine=make_machine(options, gdb), command=command, cwd=working_directory(options),
         user=options.user, env=split_env(options.env), timeout=options.timeout,
         boot_limit=options.boot_timeout, allowed=options.allow_splat,
-        verbose=options.verbose, tty=tty, console_copy=check_console(options))
+        verbose=options.verbose, tty=tty, console_copy=writable(options.console))
 
 
 def working_directory(options):
@@ -346,6 +346,7 @@ def verb_test(options):
     if options.cases and not options.pattern:
         raise LabError("-k is for the cases of tests that are named",
                        "use 'lab test PATTERN -k CASE'")
+    writable(options.junit)
     needing = [file for file in tests.wanted(options) if not tests.is_host(file)]
     if needing:
         if not all(map(tests.is_of_emulator, needing)):
@@ -555,6 +556,8 @@ def add_choice(parser):
                         help="only the cases with this in their names, of tests that have cases")
     parser.add_argument("--failed", action="store_true",
                         help="only the tests that failed when they last ran")
+    parser.add_argument("--junit", default="", metavar="FILE",
+                        help="also write the results to this file, as JUnit XML")
 
 
 def add_jobs(parser):
@@ -583,7 +586,8 @@ def build_parser():
     one.add_argument("--check", action="store_true", help="and run the tests of tools/emulator")
     add_tier(one, "with --check: the tier 'all'")
     add_jobs(one)
-    one.set_defaults(pattern=["emulator/*"], cases=[], kernel=paths.SERIES, debug=False)
+    one.set_defaults(pattern=["emulator/*"], cases=[], failed=False, junit="",
+                     kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "qemu-series", verb_qemu_series,
                    "write the models of PT, PerfMon, LBR, PEBS and BTS as patches for QEMU's 'git am'",
                    "lab qemu-series --from 'Ann Other <ann@example.org>'")
@@ -629,8 +633,8 @@ def build_parser():
                        help="the tier 'host': build nothing, and run what needs nothing built "
                             "(make check-host)")
     add_jobs(check)
-    check.set_defaults(qemu="", pattern=[], cases=[], failed=False, kernel=paths.SERIES,
-                       debug=False)
+    check.set_defaults(qemu="", pattern=[], cases=[], failed=False, junit="",
+                       kernel=paths.SERIES, debug=False)
     one = add_verb(verbs, "coverage", verb_coverage,
                    "run the tests, and count which lines of the series they run (make coverage)",
                    "lab coverage aux/kselftest pt/")

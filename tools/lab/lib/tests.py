@@ -31,6 +31,7 @@ from pathlib import Path
 
 import cache
 import guest
+import junit
 import paths
 import proc
 import sources
@@ -451,6 +452,8 @@ def run_all(options):
     show_times(done, time.monotonic() - start, jobs)
     (results / SUMMARY).write_text(f"{passed} {failed} {skipped}\n")
     TOTAL[:] = passed, failed, skipped
+    if options.junit:
+        junit.write(options.junit, done)
     show_total(passed, failed, skipped)
     if options.cases and not passed + failed:
         raise LabError(f"no case with {' or '.join(options.cases)} in its name has run",
