@@ -228,7 +228,7 @@ def bring(layer, name):
     return count
 
 
-def refuse_edited(base, made, ours, manual="Documentation/series.rst"):
+def refuse_edited(base, made, ours, manual="Documentation/lab/series.rst"):
     """
     Refuse trees in which a file of the base or of ours was written after they were made.
 

@@ -17,7 +17,7 @@ import stamp
 from errors import LabError
 
 FIELDS = {"package", "suites", "oldest", "like"}
-MANUAL = "see Documentation/series.rst"
+MANUAL = "see Documentation/lab/series.rst"
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,4 @@ def as_list(release, hashes):
 
 HEAD = """# What the series drops from the base, as it was when it was compared with what ours does in its
 # place: a definition, and a hash of it. 'lab rebase' says what a newer release has changed in it;
-# see Documentation/series.rst."""
+# see Documentation/lab/series.rst."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab kit': the archive for people with an Intel machine; see Documentation/hardware.rst.
+"""'lab kit': the archive for people with an Intel machine; see Documentation/lab/hardware.rst.
 
 It holds the kit, static programs, the source of all of them, and the licences. Of the same commit
 and compiler, it is the same byte by byte.

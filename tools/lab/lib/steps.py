@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The steps of the series; see Documentation/series.rst.
+"""The steps of the series; see Documentation/lab/series.rst.
 
 patches/series lists them in order, with the bases that take them. patches/steps/NAME/ has what is
 the same for each base, and patches/BASE/NAME/ what that base has in its place.
@@ -28,9 +28,8 @@ OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
 TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
 # What the repository has beside the files of the series.
-NOT_OVERLAY = ("tools/lab/", "tools/emulator/", "patches/", "build/", "Documentation/lab/", "Documentation/series.rst",
-               "Documentation/hardware.rst", "Documentation/packages.rst",
-               "Documentation/maintaining.rst", "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".",
+NOT_OVERLAY = ("tools/lab/", "tools/emulator/", "patches/", "build/", "Documentation/lab/",
+               "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".",
                "tools/testing/selftests/perf_events/GNUmakefile")
 
 
