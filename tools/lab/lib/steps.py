@@ -27,10 +27,9 @@ PARTS = {"message", "drop", "hooks.patch", "files", "grow.patch"}
 OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
 TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
-# What the repository has beside the files of the series.
-NOT_OVERLAY = ("tools/lab/", "tools/emulator/", "patches/", "build/", "Documentation/lab/",
-               "README.md", "Makefile", "MAINTAINERS", "Kconfig", ".",
-               "tools/testing/selftests/perf_events/GNUmakefile")
+# What the repository has beside the files of the series, and each file at its top
+NOT_OVERLAY = (".", "build/", "patches/", "LICENSES/", "Documentation/lab/", "tools/lab/",
+               "tools/emulator/")
 
 
 @dataclass
@@ -141,7 +140,7 @@ def expand(root, pattern):
 
 
 def is_overlay(path):
-    return not path.startswith(NOT_OVERLAY)
+    return "/" in path and not path.startswith(NOT_OVERLAY)
 
 
 def check_parts(directory, allowed):
