@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the tests need of the x86-64 machine: fixed types, register access, the
  * descriptor layout, and traps that a test expects.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Output (debug port, else the first serial port), TAP points, the command line. */
 #include <stdarg.h>
 #include "tap.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Descriptor tables, and exceptions: expected ones resume, others end the run. */
 #include "tap.h"
 

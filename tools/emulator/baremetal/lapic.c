@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The local APIC: interrupts to itself and to others, the timer, the PMI's LVT entry. */
 #include "arch.h"
 

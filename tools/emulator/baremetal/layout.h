@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Numbers that assembly and C share: segment selectors, virtual aliases of the
  * first GiB, and the memory that the tests use for tables and trace output.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The tests of forced overflows, which come by "ovf=N". */
 #ifndef OVERFLOW_H
 #define OVERFLOW_H

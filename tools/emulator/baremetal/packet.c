@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A strict parser of Intel PT packets and the comparison of a trace with what
  * a test expects. A byte that begins no packet ends the parse in error.

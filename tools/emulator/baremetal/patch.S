@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Handlers of the processors that execute code while another one patches it. */
 #include "layout.h"
 

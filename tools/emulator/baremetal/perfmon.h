@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The registers of the performance monitor (SDM volume 3, "Performance Monitoring"). */
 #ifndef PERFMON_H
 #define PERFMON_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Capabilities, output set-up, running a traced sequence. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Intel PT: registers, capabilities, output set-up, packets and their comparison. */
 #ifndef PT_H
 #define PT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A poisoned window with holes, table entries, and the bulk sequence. */
 #include "region.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Output into chosen regions of a poisoned window of memory, and the proof
  * that nothing else in the window changed.

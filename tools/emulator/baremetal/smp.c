@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Starts other processors, each with a stack of its own. */
 #include "arch.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Macros of the traced sequences. A sequence NAME begins with SNIPPET, turns
  * tracing on and off itself, and ends with SNIPPET_END. NAME_on is the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Entry from the PVH boot protocol (32-bit, paging off), the switch to long
  * mode with the page tables described in layout.h, and the exception stubs.

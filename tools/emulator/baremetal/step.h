@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Numbers that test_step.c and trace_step.S share. */
 #ifndef STEP_H
 #define STEP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* TAP 14 on the debug console, and the boot command line. */
 #ifndef TAP_H
 #define TAP_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Branch trace store (SDM, "BTS and DS Save Area"): what is recorded, where it
  * goes, and when the processor interrupts. "dtes64=0" and "dscpl=0" on the command

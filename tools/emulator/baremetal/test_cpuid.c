@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* CPUID: the capabilities that the command line names are those shown, and no others. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Errata of named processors ("erratum=NAME", enum pt_erratum of the model has
  * their words). Each test fails on a processor without the erratum. "ovf=N" is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Event trace: CFE and EVD, and the interrupt flag in MODE.Exec. */
 #include "pt.h"
 

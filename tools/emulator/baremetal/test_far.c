@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Far transfers within ring 0: FUP only where the source is not in the binary. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* IP ranges and CR3: how the trace begins and ends at their borders. */
 #include "pt.h"
 

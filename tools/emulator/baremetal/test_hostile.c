@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Output that a hostile guest asks for: tables and regions outside of RAM, in
  * MMIO, in themselves, chains without an end. The machine survives, and memory

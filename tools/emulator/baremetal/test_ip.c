@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * IP compression: TIPs between addresses that share 6, 4, 2 or no upper bytes
  * with the last IP, and IPs beyond the canonical range.

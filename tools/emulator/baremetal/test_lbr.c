@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Last branch records: 32 entries, filters by kind and CPL, freeze on PMI. */
 #include "pt.h"
 

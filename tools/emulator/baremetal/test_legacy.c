@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Tracing outside of long mode: protected, virtual-8086 and real mode. */
 #include "pt.h"
 

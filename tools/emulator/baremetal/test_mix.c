@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Combinations: any set of enables gives only packets that it enables, time
  * packets do not change the control flow, and many short segments in one

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* MODE.Exec and IP payloads in 64-bit, 32-bit and 16-bit code segments. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The configuration MSRs: which values they take and which fault, capability
  * by capability (SDM "Trace Configuration MSRs").

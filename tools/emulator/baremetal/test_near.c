@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TNT and TIP of near branches, RET compression. */
 #include "pt.h"
 

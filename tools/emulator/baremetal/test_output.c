@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where the bytes go: ToPA tables, their chaining, wrap-around and STOP, the
  * single range, and the position that is left in the MSRs.

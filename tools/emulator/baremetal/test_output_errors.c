@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Operational errors (SDM "ToPA Errors", "Single-Range Output Errors"): each
  * sets STATUS.Error, and no byte is written beyond the last good region.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Forced overflows ("ovf=N" on the command line: one about every N bytes). */
 #include "overflow.h"
 #include "region.h"

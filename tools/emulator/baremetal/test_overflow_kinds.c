@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Forced overflows that begin elsewhere than at a branch (SDM 33.3.8): in
  * PSB+, out of context, and where PTW, PIP, CFE or the packets of a C-state

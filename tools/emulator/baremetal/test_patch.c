@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * One processor patches routines that others execute meanwhile, as Linux does
  * with static keys: INT3, interrupts, the tail, interrupts, the first byte,

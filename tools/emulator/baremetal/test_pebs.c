@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adaptive PEBS (SDM volume 3, "Adaptive PEBS", "PEBS output to Intel Processor Trace"):
  * registers, what a record has, and where it goes. "adaptive=1" and "traced=1" on the

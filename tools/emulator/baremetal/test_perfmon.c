@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The basics of the performance counters: counting, filters, overflow, faults. */
 #include "perfmon.h"
 

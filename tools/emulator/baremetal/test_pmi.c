@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* ToPA entries with INT: GLOBAL_STATUS, and the interrupt through LVTPC. */
 #include "region.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Power event trace: HLT and MWAIT with PwrEvtEn. */
 #include "pt.h"
 

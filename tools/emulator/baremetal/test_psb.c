@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* PSB+: when it comes, what it holds, how often. */
 #include "region.h"
 

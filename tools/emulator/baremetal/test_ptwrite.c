@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* PTWRITE: payload, FUPonPTW, enables; and tracing without BranchEn or TNT. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The MSRs after power-on ("dirty=1": not zero) and after a warm reset
  * ("reset=1"), by SDM 33.2.8.1: a processor with IP filtering keeps them but for

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Manners that the SDM permits a processor ("rude=MANNER"): each is there, and
  * none where it was not asked for. That the control flow is right with them the

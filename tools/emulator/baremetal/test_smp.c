@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two processors trace at the same time, each with its own registers and
  * buffer ("smp=2" on the command line); an SMI ("smi=1").

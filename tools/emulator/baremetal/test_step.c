@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Steps from branch to branch (SDM, "Single-Stepping on Branches"): with DEBUGCTL.BTF the trap
  * flag traps behind taken branches only, and each debug exception clears BTF. Where DEBUGCTL

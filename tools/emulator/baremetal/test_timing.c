@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TSC, TMA, MTC, CYC, CBR: values, enables, thresholds. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TraceStop ranges: the STOP packet, STATUS.Stopped, nothing thereafter. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Changes of CPL under the four settings of OS and User. */
 #include "pt.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sequences for branch records in memory; DEBUGCTL is written around each, with
  * snip_arg[1] and snip_arg[2].

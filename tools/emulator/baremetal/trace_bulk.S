@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Many packets: snip_arg[0] rounds of one TIP and one TNT bit each. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences that halt, and that change the interrupt flag. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences of far transfers within ring 0: gates, exceptions, interrupts. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traced sequences for IP filters and TraceStop. FILTER_IN .. FILTER_END is
  * the range that C programs; code outside of it has branches as well.

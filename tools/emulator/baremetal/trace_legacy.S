@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traced sequences outside of long mode: 32-bit protected mode without paging,
  * virtual-8086 mode and real mode. Each leaves long mode, traces, and returns.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences through 32-bit and 16-bit code segments of ring 0 in long mode. */
 #include "snippet.h"
 

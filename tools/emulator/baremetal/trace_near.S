@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences of near branches: conditional, direct, indirect, calls and returns. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences of events that a forced overflow may lose; snip_arg[0] rounds. */
 #include "snippet.h"
 

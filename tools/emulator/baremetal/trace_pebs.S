@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traced sequences that are counted: GLOBAL_CTRL is snip_arg[1], and then zero.
  * Each leaves what a record has of the registers as its comment says.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Known sequences for the counters and the branch records; an MSR write encloses each. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A second processor: its way from the start-up interrupt to C, and a traced
  * loop that keeps everything in registers, for two processors at once. And the

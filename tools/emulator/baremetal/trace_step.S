@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sequences that are stepped (EFLAGS.TF) from branch to branch (DEBUGCTL.BTF), and the handler of
  * the steps. snip_arg[1] goes to DEBUGCTL before TF is set, and what step_again holds with each

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced sequences for time: a loop until the TSC has advanced by snip_arg[0]. */
 #include "snippet.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traced sequences that leave ring 0 and come back: IRET to 64-bit and 32-bit
  * user code, INT, exceptions, SYSCALL/SYSRET, SYSENTER/SYSEXIT.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The guest of migrate.test: traces a long pattern of branches, counts and
  * records them by the other models as well, and tells how far it is, so that

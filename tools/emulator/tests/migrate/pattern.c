@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Branches of all kinds by a generator's numbers: conditional ones, calls
  * deeper than the model's return stack, indirect ones near and far apart,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The work that is traced: the same branches on each run, whatever the time. */
 #ifndef PATTERN_H
 #define PATTERN_H

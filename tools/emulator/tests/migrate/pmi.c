@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * "scenario=pmi": every region of the output asks for a PMI, which fault
  * injection delays (x-pt-pmi-delay), so that one is on its way whenever the

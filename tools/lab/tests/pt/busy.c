@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program with many kinds of branches, to be traced: busy ROUNDS [PAUSE], which is how many
  * microseconds it sleeps after each. It checks its own results.

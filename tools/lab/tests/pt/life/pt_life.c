@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What becomes of a machine that traces, where the lab's cannot do it itself: it
  * has no firmware that lets it sleep, and no VMX.

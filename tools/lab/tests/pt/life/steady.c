@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * steady ROUNDS: takes its time, with few instructions and branches, and with the
  * same ones each time.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* maps COUNT: map a page of this program as code, again and again; each is a record for perf. */
 #include <fcntl.h>
 #include <stdlib.h>
