@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 import bases
 import drop
 import grow
-import guest
 import hooks
 import layer as layer_mod
 import maintainers
@@ -195,9 +194,9 @@ def _prepare_tree(name):
         if lines[0] == version:
             return set(lines[1:])
     for directory in (tree(name), *paths.in_build("kernel").glob(f"{name}*")):
-        guest.remove(directory)
+        shutil.rmtree(directory, ignore_errors=True)
     partial = tree(name).with_name(f"linux-{name}.partial")
-    guest.remove(partial)
+    shutil.rmtree(partial, ignore_errors=True)
     trees.link_tree(sources.kernel(), partial)
     paths.to_write(record).write_text(version + "\n")
     os.rename(partial, tree(name))

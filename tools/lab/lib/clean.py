@@ -6,11 +6,11 @@ directory that holds other things as well.
 """
 
 import os
+import shutil
 
 import abi
 import cache
 import cross
-import guest
 import paths
 import qemu
 import qemuseries
@@ -45,7 +45,7 @@ def built():
 def _remove(name):
     path = paths.build_dir() / name
     if path.is_dir() and not path.is_symlink():
-        guest.remove(path)
+        shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
 
@@ -59,7 +59,7 @@ def clean():
             stamp.unlink()
     trees = [qemu.tree(release).name for release in qemuseries.releases()]
     for tree in (*trees, "linux-series"):
-        guest.remove(paths.build_dir() / "src" / tree)
+        shutil.rmtree(paths.build_dir() / "src" / tree, ignore_errors=True)
 
 
 def _now():
@@ -96,7 +96,7 @@ def forget_future():
     places = [place for place in places if place.is_dir() and not place.is_symlink()]
     for place in trees.later_files(places, now):
         ui.say(f"lab: the clock has gone back since {paths.shown(place)} was built, it is removed")
-        guest.remove(place)
+        shutil.rmtree(place, ignore_errors=True)
         if place.exists():
             raise LabError(f"cannot remove {place}", "remove it, it is older than it looks")
     source = paths.in_build("src")

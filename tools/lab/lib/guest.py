@@ -3,7 +3,6 @@
 
 import os
 import pwd
-import shutil
 import stat
 
 import paths
@@ -98,7 +97,3 @@ def initramfs(target, init, items):
         out.write(cpio_entry("spec", spec, stat.S_IFREG | 0o600, inode=4))
         out.write(cpio_entry("TRAILER!!!", b"", 0))
     return target
-
-
-def remove(directory):
-    shutil.rmtree(directory, ignore_errors=True)

@@ -17,7 +17,6 @@ import apt
 import assemble
 import bases
 import definitions
-import guest
 import host
 import paths
 import sources
@@ -119,7 +118,7 @@ def version_of(tree):
 
 def take(version):
     """The new source in the place of the one that is built."""
-    guest.remove(sources.kernel())
+    shutil.rmtree(sources.kernel(), ignore_errors=True)
     os.rename(new_tree(), sources.kernel())
     stamp.clear("version-linux-new")
     stamp.write("version-linux", version)

@@ -23,7 +23,6 @@ from pathlib import Path
 import assemble
 import bases
 import distribution
-import guest
 import layer as layer_mod
 import paths
 import proc
@@ -177,7 +176,7 @@ def commit_step(target, step, changed, first, sender):
 
 def commit_all(target, found, taken, sender):
     """The repository: one commit of the base's files that will change, one a step."""
-    guest.remove(target.repository)
+    shutil.rmtree(target.repository, ignore_errors=True)
     target.repository.mkdir(parents=True)
     target.git("init", "-q", "-b", "series")
     first = {path: content(target.source / path) for path in set().union(*taken)}
@@ -239,7 +238,7 @@ def numbered(cover, found, file=None):
 
 def format_patches(target, cover, found, sender):
     """Write the patches; the cover letter is the description of the branch."""
-    guest.remove(target.out)
+    shutil.rmtree(target.out, ignore_errors=True)
     target.out.mkdir(parents=True)
     target.git("config", "branch.series.description", cover)
     name, mail = author(found[-1], sender)

@@ -6,7 +6,6 @@ import re
 import shutil
 
 import bases
-import guest
 import paths
 import proc
 import stamp
@@ -66,16 +65,16 @@ class Staging:
         self.path = target.with_name(target.name + ".partial")
 
     def __enter__(self):
-        guest.remove(self.path)
+        shutil.rmtree(self.path, ignore_errors=True)
         self.path.mkdir(parents=True)
         return self.path
 
     def __exit__(self, kind, *_):
         if kind is None:
-            guest.remove(self.target)
+            shutil.rmtree(self.target, ignore_errors=True)
             os.rename(self.path, self.target)
         else:
-            guest.remove(self.path)
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 def all_there(names=()):
@@ -138,7 +137,7 @@ def unpack_kernel(apt, version, target, step):
         archive = next((staging / "deb/usr/src").glob("linux-source-*.tar.xz"))
         proc.run(["tar", "-C", staging, "--strip-components=1", "-xf", archive], log,
                  env={"XZ_OPT": "-T0"}, failed=f"cannot unpack {archive.name}")
-        guest.remove(staging / "deb")
+        shutil.rmtree(staging / "deb", ignore_errors=True)
 
 
 def fetch_qemu(apt, step, release=QEMU_RELEASE):
@@ -185,4 +184,4 @@ def fetch_firmware(apt, step):
                            step)
             for name in names:
                 shutil.copy(staging / package / directory / name, staging / name)
-            guest.remove(staging / package)
+            shutil.rmtree(staging / package, ignore_errors=True)

@@ -7,12 +7,12 @@ decodes faster.
 
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import guest
 import paths
 import perfdata
 from errors import LabError
@@ -72,7 +72,7 @@ def make_empty(out):
     """The directory that the user names for the recording: a new one."""
     if not out:
         directory = paths.in_build("run", "trace")
-        guest.remove(directory)
+        shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         return directory
     directory = Path(out).resolve()
