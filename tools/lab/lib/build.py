@@ -26,6 +26,7 @@ import series
 import sources
 import steps
 import ui
+import viewer
 from errors import LabError
 
 KERNELS = (paths.SERIES, "stock")
@@ -76,12 +77,15 @@ def prepare(names=()):
         with all_locked():
             clean.forget_future()
     cache.make()
-    host.authorize()
+    host.authorize([] if names else viewer.packages())
     with locked("sources"):
         with ui.step("Installing packages") as step:
             host.install_packages(step)
         with ui.step("Fetching sources, signatures checked") as step:
             fetch(codename, step, names)
+        if not names:
+            with ui.step("Fetching the viewer of traces") as step:
+                viewer.prepare(step)
     return codename
 
 

@@ -159,9 +159,9 @@ def missing_packages(packages=None):
     return [package for package in wanted if not is_installed(package)]
 
 
-def authorize():
+def authorize(more=()):
     """Let sudo ask for its password here, where no line is drawn over the question."""
-    if os.geteuid() and shutil.which("sudo") and missing_packages():
+    if os.geteuid() and shutil.which("sudo") and (more or missing_packages()):
         subprocess.run(["sudo", "-v"], check=False)
 
 

@@ -28,6 +28,7 @@ import timelinefilter
 import tracerecord
 import tracepage
 import ui
+import viewer
 from errors import LabError
 
 FIRST_LINES = 40
@@ -281,12 +282,14 @@ def show(recording):
     with ui.step("Decoding") as step:
         first = write_calls(recording, calls_file, decoded)
         count(recording, decoded, aux.trace_bytes, step.progress)
-    page, trouble = None, None
+    seen, trouble = "", None
     with ui.step("Drawing"):
+        # The calls are there all the same.
         try:
-            page = draw(recording, decoded, aux)
+            seen = f"{paths.shown(draw(recording, decoded, aux))}, in a browser"
+        except viewer.Absent as error:
+            seen = f"no picture: {error}"
         except LabError as error:
-            # The calls are there all the same.
             trouble = error
     print(f"\n{verdict(decoded, aux, recording.part.last)}\n")
     if end and end.status:
@@ -296,8 +299,8 @@ def show(recording):
     else:
         show_calls(calls_file, first)
     show_summary(calls_file, decoded, aux, end)
-    if page:
-        print(f"to look at            {paths.shown(page)}, in a browser")
+    if seen:
+        print(f"to look at            {seen}")
     check(decoded, aux, recording.part.last)
     if trouble:
         raise trouble

@@ -2,7 +2,8 @@
 """The viewer of timelines, speedscope: a package of npm's, fetched once and checked.
 
 It is chosen because it is one megabyte, needs no network and no server, runs from a file, and
-reads Chrome's trace events. npm knows where its registry is; nothing here does.
+reads Chrome's trace events. npm knows where its registry is; nothing here does. A machine that
+has no npm gets Debian's. Where the viewer cannot be had a trace is shown without its picture.
 """
 
 import base64
@@ -12,6 +13,7 @@ import tarfile
 from dataclasses import dataclass
 
 import cache
+import host
 import paths
 import proc
 from errors import LabError
@@ -20,6 +22,12 @@ PACKAGE, VERSION = "speedscope", "1.25.0"
 # SHA-256 of the package as npm delivers it
 CHECKSUM = "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03"
 RELEASE = "package/dist/release/"
+# It says what fails and no more, and without a network it does not try for minutes.
+QUIET = ["--loglevel=error", "--fetch-retries=0", "--fetch-timeout=60000"]
+
+
+class Absent(LabError):
+    """There is no viewer here, and nothing else is wrong."""
 
 
 @dataclass
@@ -31,7 +39,8 @@ class Viewer:
     licence: str
 
 
-def _archive():
+def archive():
+    """Where the package is kept."""
     return paths.in_build("dl", f"{PACKAGE}-{VERSION}.tgz")
 
 
@@ -40,14 +49,34 @@ def find_npm():
     return shutil.which("npm")
 
 
-def _fetch(archive):
+def packages():
+    """What must be installed for the viewer to be fetched."""
+    return [] if _at_hand() or find_npm() else ["npm"]
+
+
+def prepare(step):
+    """Have npm where that is needed, and the archive; if it cannot be had the line says why."""
+    try:
+        if missing := packages():
+            host.install_packages(step, missing)
+        fetch()
+        step.note = f"{PACKAGE} {VERSION}"
+    except LabError as error:
+        # Who draws tries again, and says it once more.
+        step.note = f"none: {error}"
+
+
+def _fetch(file):
     npm = find_npm()
     if not npm:
-        raise LabError("cannot find the tool 'npm', which fetches the viewer of traces",
-                       "install it with 'apt-get install npm'")
-    proc.run([npm, "pack", "--silent", f"{PACKAGE}@{VERSION}", "--pack-destination",
-              archive.parent], paths.log_file("viewer"), env={"PATH": _path_of(npm)},
-             failed=f"npm cannot fetch {PACKAGE} {VERSION}")
+        raise Absent("cannot find the tool 'npm', which fetches the viewer of traces",
+                     "install it with 'apt-get install npm'")
+    try:
+        proc.run([npm, "pack", *QUIET, f"{PACKAGE}@{VERSION}", "--pack-destination",
+                  file.parent], paths.log_file("viewer"), env={"PATH": _path_of(npm)},
+                 failed=f"npm cannot fetch {PACKAGE} {VERSION}")
+    except LabError as error:
+        raise Absent(str(error), "", log=error.log) from None
 
 
 def _path_of(npm):
@@ -55,28 +84,34 @@ def _path_of(npm):
     return f"{npm.rpartition('/')[0]}:{proc.SYSTEM_PATH}"
 
 
+def _at_hand():
+    """The archive out of the build directory or the cache, or None."""
+    file = paths.to_write(archive())
+    if not file.exists() or cache.checksum_of(file) != CHECKSUM:
+        file.unlink(missing_ok=True)
+        cache.take(CHECKSUM, file)
+    return file if file.exists() else None
+
+
 def fetch():
     """The archive, from the build directory, the cache, or the registry."""
-    archive = paths.to_write(_archive())
-    if archive.exists() and cache.checksum_of(archive) == CHECKSUM:
-        return archive
-    archive.unlink(missing_ok=True)
-    cache.take(CHECKSUM, archive)
-    if not archive.exists():
-        _fetch(archive)
-        found = cache.checksum_of(archive)
-        if found != CHECKSUM:
-            archive.unlink()
-            raise LabError(f"{PACKAGE} {VERSION} is not what it was (SHA-256 {found})",
-                           "do not use it; ask where you have got it from")
-        cache.put(CHECKSUM, archive)
-    return archive
+    if file := _at_hand():
+        return file
+    file = archive()
+    _fetch(file)
+    found = cache.checksum_of(file)
+    if found != CHECKSUM:
+        file.unlink()
+        raise LabError(f"{PACKAGE} {VERSION} is not what it was (SHA-256 {found})",
+                       "do not use it; ask where you have got it from")
+    cache.put(CHECKSUM, file)
+    return file
 
 
 def load():
     """The viewer's parts; the names of its files have a hash in them."""
-    with tarfile.open(fetch()) as archive:
-        files = {name: archive.extractfile(name).read() for name in archive.getnames()
+    with tarfile.open(fetch()) as package:
+        files = {name: package.extractfile(name).read() for name in package.getnames()
                  if name == "package/LICENSE" or name.startswith(RELEASE)}
 
     def only(start, end):
