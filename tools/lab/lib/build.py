@@ -5,6 +5,7 @@ import fcntl
 import functools
 import os
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import abi
 import apt
@@ -25,6 +26,7 @@ import rebase
 import series
 import sources
 import steps
+import together
 import ui
 import viewer
 from errors import LabError
@@ -189,23 +191,34 @@ def other_parts(arch):
         arches.build_init(arch)
 
 
-def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
-    """
-    What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.
-
-    perf is of the series whichever kernel it is to run on.
-    """
-    prepare_tree()
+def build_kernels(name, debugs):
+    """One after the other."""
     for debug in debugs:
-        kernel_name = paths.kernel_name(name, debug)
-        part(f"kernel-{kernel_name}", f"Building the kernel ({kernel_name})", kernel.build, name,
-             debug)
-    for one in perfs:
-        build_perf(one)
+        label = paths.kernel_name(name, debug)
+        part(f"kernel-{label}", f"Building the kernel ({label})", kernel.build, name, debug)
+
+
+def build_emulators(pristine):
     # Who names an emulator has one.
     if not os.environ.get("LAB_QEMU"):
         part("qemu", "Building QEMU with the PT model", qemu.build)
     if pristine:
         part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)
-    with locked("guest"):
-        guest.build_init()
+
+
+def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
+    """
+    What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.
+
+    perf is of the series whichever kernel it is to run on. What one part does alone, as to
+    configure or to link, the other one's compilers use the CPUs for.
+    """
+    prepare_tree()
+
+    def kernels_and_perf():
+        build_kernels(name, debugs)
+        for one in perfs:
+            build_perf(one)
+        with locked("guest"):
+            guest.build_init()
+    together.run([kernels_and_perf, partial(build_emulators, pristine)], 2, proc.stop)

@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import threading
 
 import cache
 import ui
@@ -19,6 +20,12 @@ PACKAGE_OF = {
     "flex": "flex", "bison": "bison", "gdb": "gdb", "tar": "tar", "xz": "xz-utils",
     "ctags": "universal-ctags", "git": "git",
 }
+
+
+# Those that run() has started, in any thread; once they are stopped none is started any more.
+RUNNING = set()
+STOPPED = threading.Event()
+LOCK = threading.Lock()
 
 
 def environment(extra=None):
@@ -71,9 +78,9 @@ def _run(argv, log, cwd, env, on_line, failed):
     require(argv[0]) if "/" not in str(argv[0]) else None
     with open(log, "ab", buffering=0) as out:
         out.write(f"$ {' '.join(map(str, argv))}\n".encode())
-        process = subprocess.Popen([str(a) for a in argv], cwd=cwd, env=environment(env),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT)
+        process = _start([str(a) for a in argv], cwd=cwd, env=environment(env),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
         try:
             for line in process.stdout:
                 out.write(line)
@@ -81,11 +88,49 @@ def _run(argv, log, cwd, env, on_line, failed):
                     on_line(line.decode(errors="replace").rstrip())
         except BaseException:
             process.terminate()
-            process.wait()
             raise
-    if process.wait():
+        finally:
+            status = wait(process)
+    if status:
         raise LabError(failed or f"cannot run {os.path.basename(str(argv[0]))}",
                        f"see the end of {log}", log=log)
+
+
+def _start(argv, **options):
+    with LOCK:
+        if STOPPED.is_set():
+            raise LabError("stopped", "run the command again")
+        process = subprocess.Popen(argv, **options)
+        RUNNING.add(process)
+    return process
+
+
+def wait(process):
+    """Wait for a command; what it used of the CPUs is its step's, whatever else runs meanwhile."""
+    _, status, usage = os.wait4(process.pid, 0)
+    with LOCK:
+        RUNNING.discard(process)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    ui.spent(usage.ru_utime + usage.ru_stime)
+    return process.returncode
+
+
+def call(argv, **options):
+    """The status of a command that is ended with us, and has its output where the options say."""
+    with subprocess.Popen(argv, **options) as process:
+        try:
+            return wait(process)
+        except BaseException:
+            process.terminate()
+            raise
+
+
+def stop():
+    """End what runs in all threads, for one that has failed or for the user."""
+    with LOCK:
+        STOPPED.set()
+        for process in RUNNING:
+            process.terminate()
 
 
 def output(argv, env=None):

@@ -25,9 +25,9 @@ import shutil
 import subprocess
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import cache
@@ -38,6 +38,7 @@ import sources
 import stamp
 import tap
 import tier
+import together
 import ui
 from children import Children
 from errors import LabError
@@ -381,19 +382,7 @@ class Run:
 
     def several(self, files, jobs):
         """Run tests, as many at a time as is said; all of them end with us."""
-        with ThreadPoolExecutor(jobs) as pool:
-            try:
-                left = {pool.submit(self.one, file) for file in files}
-                while left:
-                    # Only this thread acts on a signal, but the kernel may give it to another one,
-                    # and then nothing wakes this one but its own clock.
-                    ended, left = wait(left, timeout=1, return_when=FIRST_COMPLETED)
-                    for one in ended:
-                        one.result()
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                self.children.end()
-                raise
+        together.run([partial(self.one, file) for file in files], jobs, self.children.end)
 
 
 def run_files(files, results, env, jobs, cases):
@@ -417,7 +406,7 @@ def usual_jobs():
 
 def show_times(done, seconds_of_tests, jobs):
     """Where the time of this process went."""
-    builds = [(label, seconds) for label, seconds in ui.TIMES if seconds >= 0.05]
+    builds = [(step.label, step.seconds) for step in ui.TIMES if step.seconds >= 0.05]
     ran = [(result.name, result.seconds) for result in done if not result.earlier]
     print(f"time: builds {minutes(sum(seconds for _, seconds in builds))}, "
           f"tests {minutes(seconds_of_tests)}, {jobs} at a time; the slowest:")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import paths
 import perfdata
+import proc
 from errors import LabError
 
 SCRIPT = paths.ROOT / "tools/perf/perf-calltrace.sh"
@@ -101,7 +102,7 @@ def record(command, directory, log, options, part):
             "--console", str(paths.log_file("record-console")), *options, "--",
             *in_guest(command, directory, part)]
     with open(log, "wb") as out:
-        status = subprocess.call(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        status = proc.call(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     return ending(directory / "perf.data", status, log)
 
 

@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ PERIOD = 1000
 BLOCK = 1 << 20
 ERROR = b"instruction trace error"
 DEMO = "demo"
+# Of the parts of a run, in seconds
+LEAST_SHOWN = 0.5
 REMEDY = "trace less (a shorter command, --from) or only the end (--last)"
 # What a shell does with a command, and a command does not do by itself.
 SHELL_WORK = re.compile(r"[|&;<>()]")
@@ -122,6 +125,7 @@ def perf_script(recording, args):
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=log) as script:
             yield script.stdout
+            proc.wait(script)
     if script.returncode:
         raise LabError("perf cannot decode the trace", f"see {log.name}", log=log.name)
 
@@ -307,6 +311,15 @@ def show(recording):
     return end.status if end else 0
 
 
+def show_times():
+    """Where the time of this process went, real and of CPUs."""
+    rows = [(step.label, step.seconds, step.cpu) for step in ui.TIMES if step.seconds >= LEAST_SHOWN]
+    rows.append(("all", time.monotonic() - ui.BEGUN, time.process_time() + ui.of_commands()))
+    print(f"\n{'seconds':<{ui.LABEL_WIDTH}}    real     CPU")
+    for label, seconds, cpu in rows:
+        print(f"{label:<{ui.LABEL_WIDTH}} {seconds:7.1f} {cpu:7.1f}")
+
+
 def run(command_line, kernel, machine_args, part, out=""):
     """
     All of it; the steps' lines go to standard error, the trace to output. The result is the
@@ -319,6 +332,7 @@ def run(command_line, kernel, machine_args, part, out=""):
         try:
             return show(recording)
         finally:
+            show_times()
             if out:
                 print(f"to decode elsewhere   perf --buildid-dir {out}/buildid script "
                       f"-i {out}/perf.data --call-trace")

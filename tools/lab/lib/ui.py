@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One line a step with its time, and what it is at while it runs.
+"""One line a step with its time, and what it is at while it runs; several may run at once.
 
 On a terminal that is a live line. Elsewhere, as in the log of a CI, a line of
 its own is printed every REPORT_EVERY seconds, marked by a dot, so that a
@@ -7,19 +7,80 @@ reader sees that a long step moves; short steps have none.
 """
 
 import re
+import resource
 import shutil
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 LABEL_WIDTH = 46
-# (label, seconds) of each step of this process that has ended.
-TIMES = []
 REDRAW_EVERY = 0.2
 REPORT_EVERY = 30.0
 # What tools print may be coloured; cut off in the middle, that would stay.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# The lock is for all that is printed, and for these: how long each step took of this process that
+# has ended, and the CPU time of commands that a thread has waited for.
+LOCK = threading.RLock()
+TIMES = []
+SPENT = {}
+BEGUN = time.monotonic()
+
+
+@dataclass(frozen=True)
+class Time:
+    """How long a step took, and what it used of the CPUs."""
+
+    label: str
+    seconds: float
+    cpu: float
+
+
+class Screen:
+    """The live lines of a terminal, one for each step that is running."""
+
+    def __init__(self):
+        self.steps, self.drawn = [], 0
+
+    def wipe(self):
+        if self.drawn:
+            sys.stderr.write("\r\033[K" + "\033[A\033[K" * (self.drawn - 1))
+            sys.stderr.flush()
+        self.drawn = 0
+
+    def draw(self):
+        width = shutil.get_terminal_size().columns - 1
+        self.wipe()
+        sys.stderr.write("\n".join(step.line()[:width] for step in self.steps))
+        sys.stderr.flush()
+        self.drawn = len(self.steps)
+
+
+SCREEN = Screen()
+
+
+def of_commands():
+    """CPU time of all commands that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def spent(seconds):
+    """A command has ended in this thread."""
+    thread = threading.get_ident()
+    with LOCK:
+        SPENT[thread] = SPENT.get(thread, 0.0) + seconds
+
+
+def cpu_of_thread():
+    """
+    CPU time of this thread and of its commands: of all but those of the others. Of short ones, that
+    do not say spent(), one that ends in another thread meanwhile is taken for one of this.
+    """
+    with LOCK:
+        others = sum(SPENT.values()) - SPENT.get(threading.get_ident(), 0.0)
+        return time.thread_time() + of_commands() - others
 
 
 def fraction(done, total):
@@ -39,70 +100,73 @@ class Step:
     def __init__(self, label):
         self.label = label
         self.note = ""
-        self.start = time.monotonic()
+        self.start, self.cpu = time.monotonic(), cpu_of_thread()
         self.live = sys.stderr.isatty()
         self.shown = 0.0 if self.live else self.start
         self.text = ""
         self.ended = threading.Event()
-        self.lock = threading.Lock()
         self.ticker = None
 
     def progress(self, text):
         self.text = COLOUR.sub("", text)
-        self._show()
         if not self.ticker:
             self.ticker = threading.Thread(target=self._tick, daemon=True)
+            with LOCK:
+                SCREEN.steps += [self] if self.live else []
             self.ticker.start()
+        self._show()
 
     def count(self, done, total, text=""):
         """How many of how many are done, and the one that is at hand."""
         self.progress(f"{fraction(done, total)}  {text}".rstrip())
+
+    def line(self):
+        mark, seconds = " " if self.live else ".", time.monotonic() - self.start
+        return f"{mark} {self.label:<{LABEL_WIDTH}} {seconds:6.0f} s  {self.text}".rstrip()
 
     def _tick(self):
         while not self.ended.wait(1.0 if self.live else REPORT_EVERY / 10):
             self._show()
 
     def _show(self):
-        with self.lock:
+        with LOCK:
             now = time.monotonic()
             if self.ended.is_set() or now - self.shown < (
                     REDRAW_EVERY if self.live else REPORT_EVERY):
                 return
             self.shown = now
-            mark = " " if self.live else "."
-            line = f"{mark} {self.label:<{LABEL_WIDTH}} {now - self.start:6.0f} s  {self.text}"
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write("\r\033[K" + line[:width] if self.live else line.rstrip() + "\n")
-            sys.stderr.flush()
+            if self.live:
+                SCREEN.draw()
+            else:
+                sys.stderr.write(self.line() + "\n")
+                sys.stderr.flush()
 
     @contextmanager
     def hidden(self):
         """Another may print in this block; the live line comes back with the next progress()."""
-        with self.lock:
-            self._wipe()
+        with LOCK:
+            SCREEN.wipe()
             yield
             if self.live:
                 self.shown = 0.0
 
-    def _wipe(self):
-        if self.live:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-
     def clear(self):
         """End of the step: nothing is shown from here on."""
-        with self.lock:
+        with LOCK:
             self.ended.set()
-            self._wipe()
+            SCREEN.wipe()
+            SCREEN.steps = [step for step in SCREEN.steps if step is not self]
 
     def finish(self, failed=False):
-        self.clear()
-        seconds = time.monotonic() - self.start
-        TIMES.append((self.label, seconds))
-        mark = "x" if failed else " "
-        note = f"  {self.note}" if self.note else ""
-        print(f"{mark} {self.label:<{LABEL_WIDTH}} {seconds:6.1f} s{note}",
-              file=sys.stderr, flush=True)
+        with LOCK:
+            self.clear()
+            spent_here = max(0.0, cpu_of_thread() - self.cpu)
+            time_of = Time(self.label, time.monotonic() - self.start, spent_here)
+            TIMES.append(time_of)
+            mark = "x" if failed else " "
+            note = f"  {self.note}" if self.note else ""
+            print(f"{mark} {self.label:<{LABEL_WIDTH}} {time_of.seconds:6.1f} s{note}",
+                  file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -119,4 +183,6 @@ def step(label):
 
 
 def say(text):
-    print(text, file=sys.stderr, flush=True)
+    with LOCK:
+        SCREEN.wipe()
+        print(text, file=sys.stderr, flush=True)
