@@ -85,9 +85,6 @@ def prepare(names=()):
             host.install_packages(step)
         with ui.step("Fetching sources, signatures checked") as step:
             fetch(codename, step, names)
-        if not names:
-            with ui.step("Fetching the viewer of traces") as step:
-                viewer.prepare(step)
     return codename
 
 
@@ -166,9 +163,15 @@ def abi_statement():
     return abi.make()
 
 
+def fetch_viewer():
+    """The viewer of traces, and what fetches it; there may be none."""
+    part("viewer", "Fetching the viewer of traces", viewer.prepare)
+
+
 def perf_only():
     """What it takes to decode a recording of another machine."""
     prepare_tree()
+    fetch_viewer()
     build_perf(paths.SERIES)
 
 
@@ -210,8 +213,8 @@ def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.S
     """
     What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.
 
-    perf is of the series whichever kernel it is to run on. What one part does alone, as to
-    configure or to link, the other one's compilers use the CPUs for.
+    perf is of the series whichever kernel it is to run on. While one part waits, or does what only
+    one CPU can, as to configure or to link, others go on.
     """
     prepare_tree()
 
@@ -221,4 +224,4 @@ def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.S
             build_perf(one)
         with locked("guest"):
             guest.build_init()
-    together.run([kernels_and_perf, partial(build_emulators, pristine)], 2, proc.stop)
+    together.run([kernels_and_perf, partial(build_emulators, pristine), fetch_viewer], 3, proc.stop)

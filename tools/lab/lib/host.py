@@ -196,7 +196,7 @@ def install_packages(step, packages=None):
         proc.run([*prefix, "apt-get", "update"], log, env=env,
                  failed="cannot reach the package mirror; check the network "
                         "and /etc/apt/sources.list*")
-    proc.run([*prefix, *install], log, env=env, on_line=step.progress, failed=remedy)
+    proc.run([*prefix, *install], log, env=env, on_line=step.progress, failed=remedy, whole=True)
     left = missing_packages(packages)
     if left:
         raise LabError(f"still not installed: {' '.join(left)}", f"see {log}")

@@ -50,11 +50,12 @@ def jobs():
     return str(len(os.sched_getaffinity(0)))
 
 
-def run(argv, log, cwd=None, env=None, on_line=None, failed=None):
+def run(argv, log, cwd=None, env=None, on_line=None, failed=None, whole=False):
     """Run argv with its output in the file log; raise LabError if it fails.
 
     on_line is called with each line of output; failed is the message of the
-    error, "cannot run ..." by default. If the cache of objects fails, not what
+    error, "cannot run ..." by default. stop() leaves alone what must not end in
+    the middle, as installing packages. If the cache of objects fails, not what
     is run, argv is run once more without it: make and ninja know what is done.
     """
     said = []
@@ -65,20 +66,20 @@ def run(argv, log, cwd=None, env=None, on_line=None, failed=None):
         if on_line:
             on_line(line)
     try:
-        _run(argv, log, cwd, env, note, failed)
+        _run(argv, log, cwd, env, note, failed, whole)
     except LabError:
         if not cache.has_failed("\n".join(said)):
             raise
         ui.say(f"lab: the cache fails ({said[0]}), going on without it: "
                "'lab clean --cache' empties it, LAB_CACHE=off turns it off")
-        _run(argv, log, cwd, env, on_line, failed)
+        _run(argv, log, cwd, env, on_line, failed, whole)
 
 
-def _run(argv, log, cwd, env, on_line, failed):
+def _run(argv, log, cwd, env, on_line, failed, whole):
     require(argv[0]) if "/" not in str(argv[0]) else None
     with open(log, "ab", buffering=0) as out:
         out.write(f"$ {' '.join(map(str, argv))}\n".encode())
-        process = _start([str(a) for a in argv], cwd=cwd, env=environment(env),
+        process = _start([str(a) for a in argv], whole, cwd=cwd, env=environment(env),
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT)
         try:
@@ -96,12 +97,12 @@ def _run(argv, log, cwd, env, on_line, failed):
                        f"see the end of {log}", log=log)
 
 
-def _start(argv, **options):
+def _start(argv, whole, **options):
     with LOCK:
         if STOPPED.is_set():
             raise LabError("stopped", "run the command again")
         process = subprocess.Popen(argv, **options)
-        RUNNING.add(process)
+        RUNNING.update([] if whole else [process])
     return process
 
 
