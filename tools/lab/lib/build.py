@@ -31,7 +31,9 @@ import ui
 import viewer
 from errors import LabError
 
-KERNELS = (paths.SERIES, "stock")
+KERNELS = (paths.SERIES, "stock", paths.SMALL)
+# Those whose source another perf belongs to
+PERFS = (paths.SERIES, "stock")
 
 
 @contextmanager
@@ -107,7 +109,7 @@ def part(name, label, build, *args):
 
 def check_kernel(name):
     """Say at once, and not after the sources are there, that a step is missing or bad."""
-    if name == paths.SERIES:
+    if paths.tree_name(name) == paths.SERIES:
         steps.read()
 
 
@@ -194,9 +196,9 @@ def other_parts(arch):
         arches.build_init(arch)
 
 
-def build_kernels(name, debugs):
-    """One after the other."""
-    for debug in debugs:
+def build_kernels(kernels):
+    """Kernels by (name, whether it has checkers), one after the other: make keeps all CPUs busy."""
+    for name, debug in kernels:
         label = paths.kernel_name(name, debug)
         part(f"kernel-{label}", f"Building the kernel ({label})", kernel.build, name, debug)
 
@@ -209,9 +211,9 @@ def build_emulators(pristine):
         part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)
 
 
-def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.SERIES,)):
+def all_parts(kernels=((paths.SERIES, False),), pristine=False, perfs=(paths.SERIES,)):
     """
-    What 'lab build' and 'make run' need; a kernel for each of debugs, with checkers or not.
+    What 'lab build' and 'make run' need: kernels by name, each with checkers or not.
 
     perf is of the series whichever kernel it is to run on. While one part waits, or does what only
     one CPU can, as to configure or to link, others go on.
@@ -219,7 +221,7 @@ def all_parts(name=paths.SERIES, debugs=(False,), pristine=False, perfs=(paths.S
     prepare_tree()
 
     def kernels_and_perf():
-        build_kernels(name, debugs)
+        build_kernels(kernels)
         for one in perfs:
             build_perf(one)
         with locked("guest"):

@@ -67,7 +67,8 @@ def positive(kind, what):
 def add_kernel_options(parser):
     parser.add_argument("--kernel", default=paths.default_kernel(),
                         metavar="series|stock|PATH",
-                        help="which kernel (default: $LAB_KERNEL, or series)")
+                        help="which kernel (default: $LAB_KERNEL, or series; lab trace has a "
+                             "smaller one of the series)")
     parser.add_argument("--debug", action="store_true",
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
@@ -142,6 +143,16 @@ def find_other(arch):
     return str(arch.vmlinux.resolve())
 
 
+def instead(options):
+    """The small kernel of 'make run' if nothing else is built yet and no test asks; or None."""
+    small = paths.image(paths.SMALL)
+    if options.verb == "test" or options.debug or options.kernel != paths.SERIES or \
+            paths.image(paths.SERIES).is_file() or not small.is_file():
+        return None
+    ui.say("lab: this is the small kernel of 'make run'; 'lab build' builds the whole one")
+    return str(small.resolve())
+
+
 def find_kernel(options):
     """The kernel image to boot."""
     if arch := find_arch(options):
@@ -152,6 +163,8 @@ def find_kernel(options):
                            "leave it away with --kernel PATH")
         remedy = "give the path of a vmlinux or bzImage"
     elif options.kernel in build.KERNELS:
+        if small := instead(options):
+            return small
         flags = [] if options.kernel == paths.SERIES else [f"--kernel {options.kernel}"]
         remedy = " ".join(["run 'lab build", *flags, *(["--debug"] if options.debug else [])]) + "'"
     elif paths.vmlinux(options.kernel, options.debug).is_file() and \
@@ -273,12 +286,12 @@ def verb_build(options):
     if arch := find_arch(options):
         build.other_parts(arch)
         return 0
-    if options.kernel not in build.KERNELS:
+    if options.kernel not in build.KERNELS or options.kernel == paths.SMALL and options.debug:
         raise LabError(f"cannot build the kernel '{options.kernel}'", "use series or stock")
     # perf is of the series, whichever kernel is built.
     build.check_kernel(paths.SERIES)
     perfs = dict.fromkeys((paths.SERIES, options.perf))
-    build.all_parts(options.kernel, (options.debug,), options.qemu_pristine, perfs)
+    build.all_parts([(options.kernel, options.debug)], options.qemu_pristine, perfs)
     return 0
 
 
@@ -363,10 +376,10 @@ def verb_check(options):
     if options.tier == tier.HOST:
         build.prepare_tree()
         return tests.run_all(options)
-    smoke = options.tier == tier.SMOKE
+    smoke, usual = options.tier == tier.SMOKE, (paths.SERIES, False)
     # Before all that takes long
     otherbases.latest()
-    build.all_parts(debugs=(False,) if smoke else (False, True))
+    build.all_parts([usual] if smoke else [usual, (paths.SERIES, True), (paths.SMALL, False)])
     status = verb_test(options)
     # Who names a base means that one.
     return status if options.base or smoke else otherbases.check(options, status)
@@ -376,7 +389,7 @@ def verb_coverage(options):
     os.environ["LAB_COVERAGE"] = "1"
     status = 0
     if not options.report:
-        build.all_parts(debugs=(False, True))
+        build.all_parts([(paths.SERIES, False), (paths.SERIES, True)])
         status = verb_test(options)
     with build.locked("coverage-pages"):
         with ui.step("Installing packages") as step:
@@ -402,7 +415,7 @@ def verb_fuzz(options):
     if options.races:
         os.environ["LAB_RACES"], options.debug = "1", True
     if not paths.is_image(options.kernel):
-        build.all_parts(options.kernel, (options.debug,))
+        build.all_parts([(options.kernel, options.debug)])
     target = fuzz.Target(options.kernel, options.debug)
     result = fuzz.run(target, options.time, options.seed, options.guests, options.operations)
     if not result.finding:
@@ -451,8 +464,10 @@ def verb_trace(options):
         return tracerun.run_data(options.data)
     if part.limit and not part.attach:
         raise LabError("--for needs --attach", "a command that is traced has its own end")
-    return tracerun.run(options.command_line, options.kernel, record_options(options), part,
-                        options.out)
+    # The small one has no checkers.
+    options.kernel = options.kernel or (paths.SERIES if options.debug else paths.SMALL)
+    return tracerun.run(options.command_line, (options.kernel, options.debug),
+                        record_options(options), part, options.out)
 
 
 def add_trace_options(parser):
@@ -512,7 +527,7 @@ def add_build(verbs):
     one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
     one.add_argument("--debug", action="store_true",
                      help="the kernel with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
-    one.add_argument("--perf", default=paths.SERIES, choices=build.KERNELS,
+    one.add_argument("--perf", default=paths.SERIES, choices=build.PERFS,
                      metavar="series|stock",
                      help="also the base's perf, to compare with that of the series")
     add_arch_option(one)
@@ -537,6 +552,7 @@ def add_guest_verbs(verbs):
     add_arch_option(shell)
     run.add_argument("--gdb-socket", default="", help=argparse.SUPPRESS)
     add_trace_options(trace)
+    trace.set_defaults(kernel=os.environ.get("LAB_KERNEL", ""))
     for name, one in (("run", run), ("gdb", gdb)):
         dashes = "-- COMMAND [ARG...]"
         one.usage = f"lab {name} [OPTIONS] " + (dashes if one is run else f"[{dashes}]")

@@ -45,7 +45,8 @@ def of_other(machines):
 
 def fragments(kernel, debug):
     """All that the lab makes a kernel's configuration of."""
-    return needs(debug) + own_fragments(kernel, debug)
+    small = _files(["small"]) if kernel == paths.SMALL else []
+    return needs(debug) + own_fragments(kernel, debug) + small
 
 
 def own_fragments(kernel, debug):

@@ -19,7 +19,7 @@ import stamp
 # The configuration as the lab has it, beside .config, without what 'lab menuconfig' has saved.
 OWN_CONFIG = "lab-own.config"
 # How many objects a build from nothing makes: the progress line of the first build counts to it.
-EXPECTED_OBJECTS = {False: 1020, True: 1210}
+EXPECTED_OBJECTS = {"series": 1020, "series-debug": 1210, "series-small": 830}
 # Two files run before KASAN has its shadow: gcc 14 makes memcmp() of a comparison of strings, and
 # enlighten.c of platform/pvh is what the lab's machine enters first, which 6.1's own Makefile forgets.
 # configs.o includes a file by .incbin, so ccache leaves it alone: it is compiled by its whole path,
@@ -89,7 +89,7 @@ def wanted_config(name, debug):
 
 
 def source(name):
-    return sources.kernel() if name == "stock" else assemble.tree(name)
+    return sources.kernel() if name == "stock" else assemble.tree(paths.tree_name(name))
 
 
 def log_file(name, debug):
@@ -206,7 +206,8 @@ def _make_config(name, debug, wanted):
 
 def _not_yet(name, debug):
     """Options of the series that a tree with its first steps only does not have yet."""
-    if name == "stock" or stamp.is_current(f"tree-{name}", assemble.inputs_hash()):
+    if name == "stock" or \
+            stamp.is_current(f"tree-{paths.tree_name(name)}", assemble.inputs_hash()):
         return []
     texts = [(source(name) / path).read_text() for path in _changed_kconfig(name)]
     return [symbol for symbol in kconfig.merge(kconfig.own_fragments(name, debug))
@@ -225,13 +226,19 @@ def _options(name):
 
 
 def _changed_kconfig(name):
-    return [path for path in assemble.changed_paths(name)
+    return [path for path in assemble.changed_paths(paths.tree_name(name))
             if "Kconfig" in path and (source(name) / path).exists()]
 
 
 def _content(name):
     """What the source of a kernel is made of, beside the base."""
-    return [] if name == "stock" else [stamp.read(f"tree-{name}")]
+    return [] if name == "stock" else [stamp.read(f"tree-{paths.tree_name(name)}")]
+
+
+def expected_objects(name, debug):
+    """Of a kernel that was never counted, about as many as of that of the series."""
+    kind = paths.DEBUG if debug else ""
+    return EXPECTED_OBJECTS.get(name + kind, EXPECTED_OBJECTS[paths.SERIES + kind])
 
 
 def build(step, name=paths.SERIES, debug=False):
@@ -244,7 +251,7 @@ def build(step, name=paths.SERIES, debug=False):
     if stamp.is_current(key, want) and image.exists():
         step.note = "up to date"
         return
-    progress = compiled.Progress(step, key, image.parent, EXPECTED_OBJECTS[debug])
+    progress = compiled.Progress(step, key, image.parent, expected_objects(name, debug))
     stamp.clear(key)
     _make(name, debug, ["vmlinux"], on_line=progress.line, failed="cannot build the kernel")
     progress.complete()

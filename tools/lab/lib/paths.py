@@ -22,6 +22,8 @@ PATCHES_DIR = ROOT / "patches"
 DEFAULT_BASE = "6.12"
 # The kernel that is built of both, by name; the other one is the base's own, stock.
 SERIES = "series"
+# The same source with fewer options: what 'make run' boots, see small.config.
+SMALL = f"{SERIES}-small"
 # What the names of kernels with checkers end with
 DEBUG, RACES = "-debug", "-races"
 # What the names of kernels end with that count which of their lines run.
@@ -96,6 +98,11 @@ def kernel_dir(name, debug=False):
 
 def vmlinux(name, debug=False):
     return kernel_dir(name, debug) / "vmlinux"
+
+
+def tree_name(kernel):
+    """The tree that a kernel is built of, by name."""
+    return SERIES if kernel == SMALL else kernel
 
 
 def is_image(kernel):

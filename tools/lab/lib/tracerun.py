@@ -311,6 +311,12 @@ def show(recording):
     return end.status if end else 0
 
 
+def parts_of(machine):
+    """The kernel that is built, by name and whether it has checkers; none where the user has one."""
+    name, debug = machine
+    return [(name, debug)] if name in build.KERNELS else []
+
+
 def show_times():
     """Where the time of this process went, real and of CPUs."""
     rows = [(step.label, step.seconds, step.cpu) for step in ui.TIMES if step.seconds >= LEAST_SHOWN]
@@ -325,7 +331,7 @@ def run(command_line, kernel, machine_args, part, out=""):
     All of it; the steps' lines go to standard error, the trace to output. The result is the
     command's own exit status.
     """
-    build.all_parts(kernel if kernel in build.KERNELS else paths.SERIES)
+    build.all_parts(parts_of(kernel))
     # What a trace leaves in the directory of builds has one place.
     with build.locked("trace"):
         recording = record(command_line, machine_args, part, out)

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 LAB_DIR = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(LAB_DIR / "lib"))
 
+import paths
 import tier
 from points import Points
 
@@ -46,6 +47,17 @@ def raises(kind, part, call, *args, **kwargs):
         contains(str(error), part)
         return error
     raise AssertionError(f"no {kind.__name__} from {call.__name__}")
+
+
+def as_user(**more):
+    """
+    The environment of somebody who types 'make run', which boots the small kernel; where that is
+    not built, or where the tests are about another kernel than the series', it is the tests'.
+    """
+    env = {**os.environ, **more}
+    if env.get("LAB_KERNEL") == paths.SERIES and paths.image(paths.SMALL).exists():
+        del env["LAB_KERNEL"]
+    return env
 
 
 def has_ended(pid, seconds=10):
