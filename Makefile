@@ -32,7 +32,7 @@ help:
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
 	@echo 'make bench             what AUX areas and PT cost, stock and ours'
-	@echo 'make bench-lab         what the PT model costs, as ratios'
+	@echo 'make bench-lab         what the PT model costs, as ratios, and how many objects all is made of'
 	@echo 'make kit               pack the kit that tests a machine which has Intel PT'
 	@echo 'make deb               pack kernel, headers, perf and kselftests for Debian'
 	@echo 'make deb FULL=1        the kernel in the configuration of Debian itself: takes hours'
@@ -86,6 +86,7 @@ bench: python
 bench-lab: python
 	@$(LAB) build --qemu-pristine
 	@$(LAB) bench pt-cost
+	@$(LAB) bench objects
 
 # The lab itself is Python: without it nothing could say what is missing.
 python:

@@ -135,7 +135,7 @@ def assemble(release=RELEASE):
 
 def _devices(source, targets):
     """
-    Only those that the lab lists: for x86-64, 953 files are compiled in place of 1581.
+    Only those that the lab lists; 'lab bench objects' counts what is compiled.
 
     The pristine tree has no such lists.
     """
