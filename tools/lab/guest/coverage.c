@@ -16,7 +16,7 @@
 #define GCOV		"/sys/kernel/debug/gcov"
 #define SUFFIX		".gcda"
 #define MAX_DEPTH	32
-/* As in tools/lab/lib/coverage.py */
+/* As in tools/lab/lib/lab/compiling/coverage.py */
 #define LOCKED_MARK	"locked-down"
 
 static const char *target;

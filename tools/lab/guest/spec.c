@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reader of the specification of a run: "key=value" items, each ended by a
- * NUL byte, as tools/lab/lib/guest.py writes them. NUL, because it is the one
+ * NUL byte, as tools/lab/lib/lab/compiling/guest.py writes them. NUL, because it is the one
  * byte that no argument and no path can contain.
  */
 #include <errno.h>

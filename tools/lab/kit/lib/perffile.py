@@ -1,1 +1,1 @@
-../../lib/perffile.py
+../../lib/lab/tracing/perffile.py

@@ -12,10 +12,10 @@ TESTS = Path(__file__).resolve().parent
 LAB = TESTS.parent.parent
 sys.path.insert(0, str(LAB / "lib"))
 
-import build
-import paths
-import points
-from errors import LabError
+from lab.base import paths
+from lab.building import build
+from lab.testing import points
+from lab.base.errors import LabError
 
 ROOT = LAB.parent.parent
 BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-import paths
+from lab.base import paths
 
 # What a build fetches, and the stamps that say so.
 SOURCES = ("src/linux-stock", "src/qemu-pristine", "meson", "libipt", "firmware")

@@ -12,9 +12,8 @@ sys.dont_write_bytecode = True
 LAB_DIR = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(LAB_DIR / "lib"))
 
-import paths
-import tier
-from points import Points
+from lab.base import paths, tier
+from lab.testing.points import Points
 
 CASES = []
 

@@ -7,9 +7,8 @@ Layout: perf_event_open(2), PERF_RECORD_SAMPLE and struct perf_event_attr.
 import struct
 from dataclasses import dataclass, field
 
-import perfdata
-import perffile
-from errors import LabError
+from lab.tracing import perfdata, perffile
+from lab.base.errors import LabError
 
 IDENTIFIER, AUX = 1 << 16, 1 << 20
 # (bit of sample_type, name, format) of the fields in front, in the order of a record

@@ -5,7 +5,7 @@ import subprocess
 
 import recording
 
-import paths
+from lab.base import paths
 
 NATIVE = recording.TESTS / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"

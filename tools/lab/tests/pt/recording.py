@@ -15,11 +15,11 @@ TESTS = Path(__file__).resolve().parent.parent
 LAB_DIR = TESTS.parent
 sys.path[:0] = [str(LAB_DIR / "lib"), str(TESTS / "judge")]
 
-import bases
-import guest as guest_mod
+from lab.base import bases
+from lab.compiling import guest as guest_mod
 import judges
-import perfdata
-import points
+from lab.testing import points
+from lab.tracing import perfdata
 
 LAB = os.environ.get("LAB") or str(LAB_DIR / "lab")
 BUILD = Path(os.environ.get("LAB_BUILD") or LAB_DIR.parent.parent / "build").resolve()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Timelines that dlfilter-timeline writes, and what perf and the file itself say of the recording.
 
-Text of perf is one judge, by way of lib/calls.py; the records of the file are another.
+Text of perf is one judge, by way of lib/lab/tracing/calls.py; the records of the file are another.
 """
 
 import io
@@ -16,8 +16,8 @@ from pathlib import Path
 import recording
 from recording import PERF
 
-import calls  # in lib/, which recording has put into the path
-import perffile
+from lab.tracing import calls  # in lib/, which recording has put into the path
+from lab.tracing import perffile
 
 SOURCES = recording.LAB_DIR.parent / "perf/dlfilters"
 HEADERS = recording.BUILD / "src/linux-stock/tools/perf/include"
@@ -75,7 +75,7 @@ class Slice:
         return self.cat not in NO_CALLS and not self.entered
 
     def calls_around(self):
-        """How many functions it is in, as lib/calls.py counts them."""
+        """How many functions it is in, as lib/lab/tracing/calls.py counts them."""
         depth, outer = 0, self.parent
         while outer:
             depth += outer.cat not in NO_CALLS and outer.entered != WITHOUT_CALL
@@ -187,7 +187,7 @@ class Filter:
 
 
 def calls_of_text(data, program):
-    """{tid: [(depth, name)]} by lib/calls.py, which does not end calls at holes and interrupts."""
+    """{tid: [(depth, name)]} by lib/lab/tracing/calls.py, which does not end calls at holes and interrupts."""
     stacks, found = {}, defaultdict(list)
     for line in script(data, "--ns", "--itrace=cr", "-F", calls.FIELDS).stdout.splitlines():
         match = calls.BRANCH.match(line.rstrip())

@@ -5,7 +5,7 @@ Only what user code traced without PTWRITE, event trace and power events has; an
 error, as is a packet that is cut.
 """
 
-from perfdata import PSB
+from lab.tracing.perfdata import PSB
 
 # Bytes of an IP by IPBytes; 3 is sign-extended.
 IP_BYTES = {0: 0, 1: 2, 2: 4, 3: 6, 4: 6, 6: 8}

@@ -6,11 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import assemble
-import bases
-import layer
-import paths
-import steps
+from lab.assembling import assemble, layer, steps
+from lab.base import bases, paths
 
 CORE = """// SPDX-License-Identifier: GPL-2.0
 #include "internal.h"

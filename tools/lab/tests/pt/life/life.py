@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import recording
-import auxmodule
-import paths
-import points
-from errors import LabError
+from lab.base import paths
+from lab.building import auxmodule
+from lab.testing import points
+from lab.base.errors import LabError
 
 HERE = Path(__file__).resolve().parent
 KERNEL = 1 << 63

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Packages and sources from Debian's mirror, in an apt state of our own.
+
+The mirror, the proxy and the like come from the machine's apt configuration;
+the suites are trixie for QEMU, those that hold the base, and on
+Debian 12 its backports for meson. What has to run beside the machine's own
+programs comes from the machine's suite. Nothing of the system's apt is changed.
+apt checks each index against Debian's archive key and each download against
+its index; the checksums are checked once more before anything is unpacked.
+"""
+
+import functools
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base import bases, cache, paths, proc
+from lab.base.errors import LabError
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+BASE_SUITE = "trixie"
+NO_MIRROR = "check the network and the apt sources of this machine"
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """Where this machine gets Debian from; security may be empty."""
+
+    main: str
+    security: str
+
+
+def parse_targets(text, codename):
+    """The mirror, from 'apt-get indextargets' lines of 'URI RELEASE COMPONENT'."""
+    aliases = {codename, "stable", "oldstable"}
+    main = security = ""
+    for line in text.splitlines():
+        uri, release, component = (line.split() + ["", "", ""])[:3]
+        if component != "main" or uri.startswith("cdrom:"):
+            continue
+        if release in aliases and not main:
+            main = uri.rstrip("/")
+        elif re.fullmatch(r"(.*)(-security|/updates)", release) and not security:
+            if re.split("-security|/updates", release)[0] in aliases:
+                security = uri.rstrip("/")
+    if not main:
+        raise LabError(f"no mirror of Debian {codename} main in this machine's apt sources",
+                       "add one to /etc/apt/sources.list.d")
+    return Mirror(main, security)
+
+
+def machine_mirror(codename):
+    text = proc.output(["apt-get", "indextargets", "--no-release-info", "--format",
+                        "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"])
+    return parse_targets(text, codename)
+
+
+def tool_suites(codename):
+    """{suite: kinds of packages} of what the lab needs whichever the base is."""
+    suites = {BASE_SUITE: ("deb", "deb-src"), f"{BASE_SUITE}-security": ("deb", "deb-src")}
+    if codename != BASE_SUITE:
+        suites[f"{codename}-backports"] = ("deb",)
+    return suites
+
+
+def source_lines(mirror, codename):
+    """Lines for sources.list; every one names the key that must have signed."""
+    suites = tool_suites(codename)
+    for suite in bases.current().suites:
+        suites.setdefault(suite, ("deb", "deb-src"))
+    return [line for suite, kinds in suites.items() for line in lines_of(mirror, suite, kinds)]
+
+
+def lines_of(mirror, suite, kinds):
+    """Those of one suite; none of security's if the machine has no mirror of that."""
+    uri = mirror.security if suite.endswith("-security") else mirror.main
+    return [f"{kind} [signed-by={KEYRING}] {uri} {suite} main" for kind in kinds if uri]
+
+
+def own_lines(mirror, codename):
+    """The machine's own suite: its programs run with the libraries that are installed."""
+    return lines_of(mirror, codename, ["deb"])
+
+
+def machine_acquire():
+    """The machine's proxy, timeout and similar settings.
+
+    Not its index targets: those would fetch icons and descriptions as well.
+    """
+    dump = proc.output(["apt-config", "dump"])
+    return [line for line in dump.splitlines()
+            if line.startswith("Acquire::") and "::IndexTargets" not in line
+            and "::Changelogs" not in line and '""' not in line]
+
+
+class Apt:
+    """A private state below the build directory; lines makes its sources.list."""
+
+    def __init__(self, codename, lines=source_lines, home="apt", arch="amd64"):
+        self.codename = codename
+        self.arch = arch
+        self.lines = lines
+        self.home = paths.in_build(home)
+        self.log = paths.log_file(home)
+        self.config = self.home / "apt.conf"
+
+    def _settings(self):
+        home = self.home
+        return [f'Dir::State "{home}/state";', f'Dir::State::status "{home}/status";',
+                f'Dir::Cache "{home}/cache";', f'Dir::Etc::sourcelist "{home}/sources.list";',
+                'Dir::Etc::sourceparts "-";', 'Dir::Etc::main "-";', 'Dir::Etc::parts "-";',
+                # The machine's pinning must not choose other versions.
+                f'Dir::Etc::preferencesparts "{home}/preferences.d";',
+                'Dir::Etc::preferences "/dev/null";',
+                # Otherwise apt drops root and cannot write in a private place.
+                'APT::Sandbox::User "root";', f'APT::Architecture "{self.arch}";',
+                f'APT::Architectures "{self.arch}";',
+                'Acquire::Languages "none";', 'Acquire::PDiffs "false";',
+                'Acquire::Retries "2";']
+
+    def prepare(self):
+        """Write the configuration; nothing is fetched yet."""
+        if not Path(KEYRING).exists():
+            raise LabError(f"Debian's archive key is missing ({KEYRING})",
+                           "install it with 'apt-get install debian-archive-keyring'")
+        for name in ("state/lists/partial", "cache/archives/partial", "preferences.d"):
+            (self.home / name).mkdir(parents=True, exist_ok=True)
+        (self.home / "status").touch()
+        lines = self.lines(machine_mirror(self.codename), self.codename)
+        (self.home / "sources.list").write_text("\n".join(lines) + "\n")
+        self.config.write_text("\n".join(machine_acquire() + self._settings()) + "\n")
+
+    def _env(self):
+        return {"APT_CONFIG": str(self.config)}
+
+    def update(self, on_line=None):
+        """Fetch the indices. apt-get exits 0 for a mirror that is away."""
+        lines = []
+
+        def collect(line):
+            lines.append(line)
+            if on_line:
+                on_line(line)
+        failure = ""
+        try:
+            proc.run(["apt-get", "update", "--error-on=any"], self.log, env=self._env(),
+                     on_line=collect)
+        except LabError:
+            errors = [line for line in lines if line.startswith(("E:", "W:", "Err:"))]
+            failure = errors[0] if errors else "no message"
+        if failure:
+            raise update_error(lines, failure)
+
+    def tool_suites(self):
+        """Where all but the base comes from: a suite of the base may have what does not fit."""
+        return tool_suites(self.codename) if self.lines is source_lines else ()
+
+    def newest(self, package, pattern=".*", suites=()):
+        """The newest version of a binary package whose version matches, of any suite or of some."""
+        text = proc.output(["apt-cache", "madison", package], env=self._env())
+        return newest_of(package, binary_versions(text, suites), pattern, suites)
+
+    def _sources(self, package):
+        """What the index says of a source package, a block for each version."""
+        text = proc.output(["apt-cache", "showsrc", package], env=self._env())
+        blocks = [parse_block(block) for block in text.split("\n\n")]
+        return [block for block in blocks if block.get("Package") == package]
+
+    def newest_source(self, package, pattern, suites=()):
+        """The newest version of a source package that matches; 'suites' are those that were asked."""
+        versions = [block["Version"] for block in self._sources(package)]
+        return newest_of(package, versions, pattern, suites)
+
+    def source_versions(self, package, pattern):
+        """All that match, the newest first."""
+        found = {block["Version"] for block in self._sources(package)
+                 if re.fullmatch(pattern, block["Version"])}
+        return sorted(found, key=functools.cmp_to_key(
+            lambda one, other: -1 if _is_newer(one, other) else 1))
+
+    def fields(self, package, version):
+        """What the index says of a binary package."""
+        show = proc.output(["apt-cache", "show", f"{package}={version}"], env=self._env())
+        return parse_block(show.split("\n\n")[0])
+
+    def download(self, package, version, directory, on_line=None):
+        """A binary package, as a file whose checksum was compared."""
+        block = self.fields(package, version)
+        name = f"{package}_{version.replace(':', '%3a')}_{block['Architecture']}.deb"
+        self._fetch(["download", f"{package}={version}"], directory, {name: block["SHA256"]},
+                    on_line)
+        return directory / name
+
+    def _source_files(self, package, version):
+        """{name: checksum} of a source package's files."""
+        block = next(b for b in self._sources(package) if b["Version"] == version)
+        lines = [line.split() for line in block["Checksums-Sha256"].split("\n") if line.strip()]
+        return {name: checksum for checksum, _, name in lines}
+
+    def download_source(self, package, version, directory, on_line=None):
+        """A source package; the result is its .dsc."""
+        files = self._source_files(package, version)
+        self._fetch(["source", "--download-only", "--only-source", f"{package}={version}"],
+                    directory, files, on_line)
+        return next(directory / name for name in files if name.endswith(".dsc"))
+
+    def download_packaging(self, package, version, directory, on_line=None):
+        """What Debian adds to a source package: its .debian.tar.xz."""
+        files = {name: checksum for name, checksum in self._source_files(package, version).items()
+                 if name.endswith(".debian.tar.xz")}
+        self._fetch(["source", "--download-only", "--diff-only", f"{package}={version}"],
+                    directory, files, on_line)
+        return directory / next(iter(files))
+
+    def _fetch(self, args, directory, files, on_line):
+        """Have the files, {name: checksum} in the index, out of the cache or from the mirror."""
+        directory.mkdir(parents=True, exist_ok=True)
+        if not all([have(directory / name, checksum) for name, checksum in files.items()]):
+            self._get(args, directory, on_line)
+        for name, checksum in files.items():
+            verify(directory / name, checksum)
+            cache.put(checksum, directory / name)
+
+    def _get(self, args, directory, on_line):
+        proc.run(["apt-get", "-q", *args], self.log, cwd=directory, env=self._env(),
+                 on_line=on_line, failed=f"cannot fetch {args[-1]} from the package mirror "
+                                         f"({NO_MIRROR})")
+
+
+def sources_of(suite, codename, step):
+    """The source packages of one suite, as its newest index has them."""
+    private = Apt(codename, lambda mirror, _codename: lines_of(mirror, suite, ["deb-src"]),
+                  f"apt-{suite}")
+    private.prepare()
+    step.progress(f"reading the mirror's index of {suite}")
+    private.update(step.progress)
+    return private
+
+
+def newest_in(suites, package, codename, step):
+    """({suite: newest version of a source package}, [what is wrong with another suite])."""
+    found, errors = {}, []
+    for suite in suites:
+        try:
+            private = sources_of(suite, codename, step)
+            found[suite] = private.newest_source(package, ".*", [suite])
+        except LabError as error:
+            errors.append(f"{suite}: {error}")
+    return found, errors
+
+
+def update_error(lines, failure):
+    """Which of the two it was: a mirror out of reach, or one that lies."""
+    text = "\n".join(lines)
+    if re.search(r"NO_PUBKEY|BADSIG|EXPKEYSIG|not signed|signatures? (?:couldn't|could not|"
+                 r"were? invalid)|Hash Sum mismatch|BADSIG", text):
+        return LabError(f"the package mirror's signature or checksum is wrong: {failure}",
+                        "do not use this mirror; choose another one in the apt sources")
+    return LabError(f"cannot reach a package mirror: {failure}", NO_MIRROR)
+
+
+def binary_versions(text, suites=()):
+    """Versions of binary packages in lines of 'apt-cache madison', of any suite or of some."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+    found = [(row[1], row[2].split()) for row in rows if len(row) == 3]
+    return [version for version, (_, suite, *_, kind) in found
+            if kind == "Packages" and (not suites or suite.partition("/")[0] in suites)]
+
+
+def newest_of(package, versions, pattern, suites=()):
+    best = ""
+    for version in versions:
+        if re.fullmatch(pattern, version) and (not best or _is_newer(version, best)):
+            best = version
+    if not best:
+        raise LabError(f"the package mirror has no {package} that fits",
+                       f"the lab needs one in {' or '.join(suites) or BASE_SUITE}; choose "
+                       "another mirror")
+    return best
+
+
+def _is_newer(one, other):
+    return subprocess.run(["dpkg", "--compare-versions", one, "gt", other],
+                          check=False).returncode == 0
+
+
+def parse_block(text):
+    """The fields of one paragraph of an index; continuation lines stay."""
+    fields, name = {}, None
+    for line in text.splitlines():
+        if line[:1].isspace() and name:
+            fields[name] += "\n" + line
+        elif ":" in line:
+            name, _, value = line.partition(":")
+            fields[name] = value.strip()
+    return fields
+
+
+def have(file, checksum):
+    """Whether a file is there as the index has it, or comes out of the cache."""
+    if not file.exists() or cache.checksum_of(file) != checksum:
+        file.unlink(missing_ok=True)
+        cache.take(checksum, file)
+    return file.exists()
+
+
+def verify(file, checksum):
+    """Compare with the signed index; a file that differs is removed."""
+    try:
+        found = cache.checksum_of(file)
+    except OSError:
+        raise LabError(f"the download of {file.name} is missing",
+                       "run the command again") from None
+    if found != checksum:
+        file.unlink()
+        raise LabError(f"{file.name} is not what Debian signed (wrong checksum); removed it",
+                       "run the command again, or choose another mirror")

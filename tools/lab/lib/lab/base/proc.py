@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Running of tools: output to a log file, a failure as one line that names it."""
+
+import os
+import shutil
+import subprocess
+import threading
+
+from lab.base import cache, ui
+from lab.base.errors import LabError
+
+# A stray PATH entry (pyenv, conda, wrappers of compilers) must not change what is built: only the
+# distribution's tools are used, its compilers by way of the lab's own cache.
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+PACKAGE_OF = {
+    "apt-get": "apt", "apt-cache": "apt", "apt-config": "apt",
+    "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "dpkg-deb": "dpkg",
+    "gcc": "gcc", "make": "make", "ninja": "ninja-build", "patch": "patch",
+    "flex": "flex", "bison": "bison", "gdb": "gdb", "tar": "tar", "xz": "xz-utils",
+    "ctags": "universal-ctags", "git": "git",
+}
+
+
+# Those that run() has started, in any thread; once they are stopped none is started any more.
+RUNNING = set()
+STOPPED = threading.Event()
+LOCK = threading.Lock()
+
+
+def environment(extra=None):
+    env = {key: value for key, value in os.environ.items()
+           if key in ("HOME", "TERM", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")}
+    env.update(LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", **cache.environment(SYSTEM_PATH))
+    env.update(extra or {})
+    return env
+
+
+def require(tool):
+    """The path of a tool, or the error that names its package."""
+    path = shutil.which(tool, path=SYSTEM_PATH)
+    if not path:
+        package = PACKAGE_OF.get(tool, tool)
+        raise LabError(f"cannot find the tool '{tool}'",
+                       f"install it with 'apt-get install {package}'")
+    return path
+
+
+def jobs():
+    return str(len(os.sched_getaffinity(0)))
+
+
+def run(argv, log, cwd=None, env=None, on_line=None, failed=None, whole=False):
+    """Run argv with its output in the file log; raise LabError if it fails.
+
+    on_line is called with each line of output; failed is the message of the
+    error, "cannot run ..." by default. stop() leaves alone what must not end in
+    the middle, as installing packages. If the cache of objects fails, not what
+    is run, argv is run once more without it: make and ninja know what is done.
+    """
+    said = []
+
+    def note(line):
+        if "ccache: error:" in line:
+            said.append(line)
+        if on_line:
+            on_line(line)
+    try:
+        _run(argv, log, cwd, env, note, failed, whole)
+    except LabError:
+        if not cache.has_failed("\n".join(said)):
+            raise
+        ui.say(f"lab: the cache fails ({said[0]}), going on without it: "
+               "'lab clean --cache' empties it, LAB_CACHE=off turns it off")
+        _run(argv, log, cwd, env, on_line, failed, whole)
+
+
+def _run(argv, log, cwd, env, on_line, failed, whole):
+    require(argv[0]) if "/" not in str(argv[0]) else None
+    with open(log, "ab", buffering=0) as out:
+        out.write(f"$ {' '.join(map(str, argv))}\n".encode())
+        process = _start([str(a) for a in argv], whole, cwd=cwd, env=environment(env),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
+        try:
+            for line in process.stdout:
+                out.write(line)
+                if on_line:
+                    on_line(line.decode(errors="replace").rstrip())
+        except BaseException:
+            process.terminate()
+            raise
+        finally:
+            status = wait(process)
+    if status:
+        raise LabError(failed or f"cannot run {os.path.basename(str(argv[0]))}",
+                       f"see the end of {log}", log=log)
+
+
+def _start(argv, whole, **options):
+    with LOCK:
+        if STOPPED.is_set():
+            raise LabError("stopped", "run the command again")
+        process = subprocess.Popen(argv, **options)
+        RUNNING.update([] if whole else [process])
+    return process
+
+
+def wait(process):
+    """Wait for a command; what it used of the CPUs is its step's, whatever else runs meanwhile."""
+    _, status, usage = os.wait4(process.pid, 0)
+    with LOCK:
+        RUNNING.discard(process)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    ui.spent(usage.ru_utime + usage.ru_stime)
+    return process.returncode
+
+
+def call(argv, **options):
+    """The status of a command that is ended with us, and has its output where the options say."""
+    with subprocess.Popen(argv, **options) as process:
+        try:
+            return wait(process)
+        except BaseException:
+            process.terminate()
+            raise
+
+
+def stop():
+    """End what runs in all threads, for one that has failed or for the user."""
+    with LOCK:
+        STOPPED.set()
+        for process in RUNNING:
+            process.terminate()
+
+
+def output(argv, env=None):
+    """Standard output of a short command that must succeed."""
+    require(argv[0]) if "/" not in str(argv[0]) else None
+    done = subprocess.run([str(a) for a in argv], env=environment(env), text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise LabError(f"cannot run {' '.join(map(str, argv[:3]))}", reason)
+    return done.stdout

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a distribution takes of the series beside the patches for 'git am'.
+
+    NAME.mbox    all of them as one mailbox
+    quilt/       for debian/patches: features/NAME/*.patch with DEP-3 headers, and lines for 'series'
+    kconfig      the options that the series brings, as a distribution wants them
+    changelog    an entry for debian/changelog
+    manifest     what goes from the base, what has its place, and what stable releases mended there
+"""
+
+import email.utils
+import re
+import textwrap
+
+from lab.assembling import definitions
+from lab.base import bases, paths, sources, stamp
+from lab.compiling import kconfig
+from lab.base.errors import LabError
+from lab.base.lists import without_comments
+
+NAME = "perf-aux"
+COLUMNS = 76
+OPTION = re.compile(r"^(?:menu)?config (\w+)$")
+PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
+MENDED = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
+PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
+# What a message says of a fix that mainline has
+MAINLINE = re.compile(r"^.*Mainline has the same.*\n(?:.*\n)??commit ([0-9a-f]{12,40}) \(", re.MULTILINE)
+COMMITS = "https://git.kernel.org/linus/"
+
+
+def mailbox(patches):
+    """All patches as 'git am' takes them at once; the cover letter changes nothing."""
+    return "".join(file.read_text() for file in patches)
+
+
+def with_dep3(patch):
+    """A patch with the header fields that Debian's patches have, in place of git's own."""
+    head, blank, rest = patch.partition("\n\n")
+    head = PREFIX.sub("Subject: ", head.partition("\n")[2])
+    same = MAINLINE.search(rest.partition("\n---\n")[0])
+    origin = f"backport, {COMMITS}{same[1]}" if same else "other"
+    forwarded = "not-needed" if same else "no"
+    date = email.utils.parsedate_to_datetime(re.search(r"^Date: (.*)$", head, re.MULTILINE)[1])
+    return (f"{head}\nOrigin: {origin}\nForwarded: {forwarded}\n"
+            f"Last-Update: {date:%Y-%m-%d}{blank}{rest}")
+
+
+def write_quilt(place, patches):
+    lines = []
+    for file in patches:
+        path = f"features/{NAME}/{file.name}"
+        paths.to_write(place / path).write_text(with_dep3(file.read_text()))
+        lines.append(f"{path}\n")
+    (place / "series").write_text("".join(lines))
+
+
+def prompts(text):
+    """{symbol: prompt} of a Kconfig file's options that have one."""
+    found, symbol = {}, ""
+    for line in text.splitlines():
+        if match := OPTION.match(line):
+            symbol = match[1]
+        elif re.match(r"\s+help$|\S", line):
+            # Words of the help text are no prompt.
+            symbol = ""
+        elif symbol and (match := PROMPT.match(line)):
+            found[symbol] = match[1]
+    return found
+
+
+def options(changed, base):
+    """{symbol: prompt} of the options that a user can choose and that the base does not have."""
+    found = {}
+    for path, what in changed.items():
+        if "Kconfig" not in path.rpartition("/")[2] or what is None:
+            continue
+        before = (base / path).read_text() if (base / path).is_file() else ""
+        known = prompts(before)
+        found.update({symbol: prompt for symbol, prompt in prompts(what[0].decode()).items()
+                      if symbol not in known})
+    return found
+
+
+def fragment(found):
+    """What the packages of 'make deb' have; tests within the kernel are for a kernel of one's own.
+
+    Not what the lab's kernels have: some of these are built with the tests.
+    """
+    wanted = kconfig.merge(kconfig.packaged())
+    lines = []
+    for symbol, prompt in sorted(found.items()):
+        value = wanted.get(f"CONFIG_{symbol}")
+        lines += [f"# {prompt}", f"CONFIG_{symbol}={value}" if value
+                  else f"# CONFIG_{symbol} is not set"]
+    return "\n".join(lines) + "\n"
+
+
+def changelog(title, steps):
+    """An entry as those of Debian's kernel: a line for the whole, one for each patch below it."""
+    lines = textwrap.wrap(f"{title}:", COLUMNS, initial_indent="  * ", subsequent_indent="    ")
+    for step in steps:
+        lines += textwrap.wrap(step.message.splitlines()[0], COLUMNS, initial_indent="    - ",
+                               subsequent_indent="      ", break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
+def mended(file):
+    """[(release, subject, place)] of what stable releases changed in code that goes."""
+    found = []
+    for number, line in without_comments(file):
+        match = MENDED.fullmatch(line)
+        if not match or not (paths.OVERLAY_DIR / match[3]).exists():
+            raise LabError(f"{paths.shown(file)}:{number}: '{line}' is not a line of the list",
+                           "write 'RELEASE SUBJECT -> PATH', a path of ours")
+        found.append(match.groups())
+    return found
+
+
+def table(heads, rows):
+    """Columns as wide as what is in them, under a line of their heads."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows)]
+    return [" ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip()
+            for row in (heads, *rows)]
+
+
+def manifest(steps, base):
+    package, version = bases.current().package, stamp.read("version-linux")
+    gone = [(one.key, one.step, one.place or "nothing")
+            for one in definitions.of_steps(steps, base)]
+    whole = sorted(path for step in steps for path, names in step.drops.items() if names is None)
+    stable = mended(bases.current().directory / "stable")
+    lines = [f"What the series takes out of {package} {version}, and what has its place.", "",
+             "Files that go as a whole", "------------------------", "", *(whole or ["none"]), "",
+             "Definitions that go", "-------------------", "",
+             *table(("file: name", "step", "in its place"), gone), "",
+             "What stable releases have changed in them", "-" * 41, "",
+             *(table(("release", "subject", "in ours"), stable) if stable else ["none is known"])]
+    return "\n".join(lines) + "\n"
+
+
+def write(place, title, steps, changed):
+    """All of it into the directory of the patches; changed is {path: what series.content() says}."""
+    patches = [file for file in sorted(place.glob("*.patch")) if not file.name.startswith("0000-")]
+    (place / f"{NAME}.mbox").write_text(mailbox(patches))
+    write_quilt(place / "quilt", patches)
+    (place / "kconfig").write_text(fragment(options(changed, sources.kernel())))
+    (place / "changelog").write_text(changelog(title, steps))
+    (place / "manifest").write_text(manifest(steps, sources.kernel()))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""'lab regrow': after an edit of files that grow from step to step, make their deltas again.
+
+A file of the repository has its last form, and each 'grow.patch' what one step changes in it. An
+edit reaches each earlier form by a three-way merge: what the edit changes in the committed file is
+changed in the committed form as well. Lines of a form that a later step changes, too, stay as they
+are there, and the later step's delta has the edit; so has it lines that come where the step adds
+some. Lines beside these are merged, which git merge-file would refuse. A delta that still fits
+stays as it is.
+"""
+
+import difflib
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.assembling import grow, steps
+from lab.base import bases, paths, proc
+from lab.compiling import qemu
+from lab.base.errors import LabError
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The steps of the series, or those for QEMU."""
+
+    root: Path
+    # the base whose forms the shared deltas are made of
+    main: str
+
+    @property
+    def home(self):
+        return self.root / "patches"
+
+    def names(self):
+        return sorted(bases.names(self.home), key=lambda name: name != self.main)
+
+    def unformed(self, name):
+        return steps.unformed(bases.read(name, self.home), self.root)
+
+
+def queues(top):
+    every = (Queue(top, paths.DEFAULT_BASE),
+             Queue(top / paths.QEMU_DIR.relative_to(paths.ROOT), qemu.RELEASE))
+    return [queue for queue in every if queue.home.is_dir()]
+
+
+def commit_at(revision, top, place):
+    """The repository's files as they are in a commit."""
+    with tempfile.TemporaryFile() as file:
+        done = subprocess.run([proc.require("git"), "-C", top, "archive", revision],
+                              stdout=file, stderr=subprocess.PIPE, text=True, check=False,
+                              env=proc.environment())
+        if done.returncode:
+            raise LabError(f"cannot read the commit {revision}: {done.stderr.strip()}",
+                           "name one with --since")
+        file.seek(0)
+        with tarfile.open(fileobj=file) as archive:
+            archive.extractall(place)
+
+
+def parts_of(patch):
+    """{path: text} of a patch, one for each file that it changes."""
+    parts, path = {}, None
+    lines = patch.splitlines(keepends=True)
+    for line, following in zip(lines, [*lines[1:], b""]):
+        if line.startswith(b"--- a/") and following.startswith(b"+++ b/"):
+            path = line.removeprefix(b"--- a/").decode().strip()
+        if path:
+            parts[path] = parts.get(path, b"") + line
+    return parts
+
+
+def in_files(words, *texts):
+    """Run a tool on texts, which are files when it runs; what it prints, and its status."""
+    with tempfile.TemporaryDirectory(prefix="lab-regrow.") as place:
+        files = [Path(place, str(number)) for number in range(len(texts))]
+        for file, text in zip(files, texts):
+            file.write_bytes(text)
+        done = subprocess.run([proc.require(words[0]), *words[1:], *files], capture_output=True,
+                              check=False, env=proc.environment())
+        return done.stdout, done.returncode
+
+
+def undone(text, part):
+    """The text without a delta; None if the delta does not fit exactly."""
+    before, status = in_files(["patch", "-R", "--force", "--fuzz=0", "-s", "-r", "-", "-o", "-"],
+                              text, part)
+    return None if status else before
+
+
+def slid(before, first, behind, new, limit):
+    """A change that only removes or only adds lines, as late as it can be: others slide the same."""
+    lines = new or before[first:behind]
+    while behind < limit and before[behind] == lines[0]:
+        lines = [*lines[1:], lines[0]]
+        first, behind = first + 1, behind + 1
+    return first, behind, lines if new else []
+
+
+def changes(before, after):
+    """[(first line, behind the last one, lines in their place)], single lines where these match."""
+    found = [one for one in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+             if one[0] != "equal"]
+    for (kind, first, behind, begin, end), following in zip(found, [*found[1:], None]):
+        if kind != "replace":
+            limit = following[1] if following else len(before)
+            yield slid(before, first, behind, after[begin:end], limit)
+        elif behind - first == end - begin:
+            yield from ((first + i, first + i + 1, [after[begin + i]]) for i in range(end - begin))
+        else:
+            yield first, behind, after[begin:end]
+
+
+def merged(form, committed, edited):
+    """The form with the edit of the file.
+
+    Lines that the form does not have, or has otherwise, stay so; lines that the edit adds where
+    the form has fewer or more ones are left out.
+    """
+    form, committed, edited = (text.splitlines(keepends=True) for text in (form, committed, edited))
+    gone, more = set(), {}
+    for first, behind, new in changes(committed, form):
+        gone.update(range(first, behind))
+        more[first] = new
+    otherwise = {*gone, *(line + 1 for line in gone), *more}
+    without = frozenset(gone)
+    for first, behind, new in changes(committed, edited):
+        lines = range(first, behind)
+        if new and (without.intersection(lines) or more.keys() & lines[1:] or
+                    not lines and first in otherwise):
+            continue
+        gone.update(lines)
+        more[first] = [*more.get(first, ()), *new]
+    return b"".join(b"".join(more.get(number, ())) + (line if number not in gone else b"")
+                    for number, line in enumerate([*committed, b""]))
+
+
+def delta(path, before, after, context=3):
+    return in_files(["diff", f"-pU{context}", "--label", f"a/{path}", "--label", f"b/{path}"],
+                    before, after)[0]
+
+
+def contents(found):
+    """{path: text} of what steps bring."""
+    return {path: file.read_bytes() for step in found for path, file in step.files.items()}
+
+
+def deltas(found):
+    """[(step, {path: text})] of the steps that change files of ours, the last one first."""
+    return [(step, parts_of(step.grow.read_bytes())) for step in reversed(found) if step.grow]
+
+
+def forms_before(found):
+    """{(step, path): text} of each file that a delta changes, as it is before that."""
+    text, forms = contents(found), {}
+    for step, parts in deltas(found):
+        for path, part in parts.items():
+            text[path] = forms[step.name, path] = undone(text[path], part)
+    return forms
+
+
+def state(found):
+    """What forms are made of."""
+    text, parts = contents(found), deltas(found)
+    return ([(step.name, part) for step, part in parts],
+            {path: text.get(path) for _, part in parts for path in part})
+
+
+@dataclass
+class Regrow:
+    """Of one base: its steps as they are committed, and now."""
+
+    committed: list
+    now: list
+    # what was made again for other bases, and for this one
+    elsewhere: frozenset
+    made: set = field(default_factory=set)
+
+    def run(self):
+        """Make again what does not fit; returns the deltas."""
+        grow.check(self.now)
+        if state(self.committed) == state(self.now):
+            return self.made
+        forms, old = forms_before(self.committed), contents(self.committed)
+        edited = contents(self.now)
+        text = dict(edited)
+        for step, parts in deltas(self.now):
+            for path, part in parts.items():
+                before = undone(text[path], part)
+                if before is None:
+                    self.check(step, path, forms)
+                    before = merged(forms[step.name, path], old[path], edited[path])
+                    parts[path] = delta(path, before, text[path])
+                    self.made.add(step.grow)
+                text[path] = before
+            if step.grow in self.made:
+                self.write(step.grow, b"".join(parts.values()))
+        return self.made
+
+    def check(self, step, path, forms):
+        """The delta can be made again: its form was committed, and no other base's is in its file."""
+        if (step.name, path) not in forms:
+            raise LabError(f"{paths.shown(step.grow)} does not fit {path}, and is not committed",
+                           "correct it by hand, or remove it and make the file as it was before")
+        if step.grow in self.elsewhere:
+            raise LabError(f"{paths.shown(step.grow)} fits no longer all bases that take it",
+                           f"give {step.own.parent.name} its own one, in {paths.shown(step.own)}")
+
+    @staticmethod
+    def write(file, text):
+        if text:
+            file.write_bytes(text)
+        else:
+            file.unlink()
+
+
+def remake(committed, now):
+    """Of one queue; returns the deltas that were made again."""
+    made = set()
+    for name in now.names():
+        if name in committed.names():
+            made |= Regrow(committed.unformed(name), now.unformed(name), frozenset(made)).run()
+    for name in now.names():
+        grow.set_forms(now.unformed(name))
+    return made
+
+
+def run(revision, top=None):
+    """All of 'lab regrow'; returns the deltas that were made again, of the series and for QEMU."""
+    top = top or paths.ROOT
+    with tempfile.TemporaryDirectory(prefix="lab-regrow.") as name:
+        commit_at(revision, top, Path(name))
+        return sorted(file for was, now in zip(queues(Path(name)), queues(top))
+                      for file in remake(was, now))

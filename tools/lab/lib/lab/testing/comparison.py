@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tables of what the stock kernel and ours cost, for benchmarks that run in guests."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from lab.base import paths, ui
+from lab.base.errors import LabError
+
+STOCK, OURS = "stock", "series"
+KERNELS = (STOCK, OURS)
+RUNS = 2
+LIMIT = 600
+
+
+@dataclass
+class Row:
+    """A line of the table, or with no key the title of those that follow.
+
+    MOST is what ours may cost at most, as a part of stock's. Where the two kernels do not do the
+    same, a note says so in the place of a target. What stock cannot do at all has no figure of it.
+    """
+
+    key: str
+    label: str
+    most: float = 1.0
+    note: str = ""
+
+
+def _measure(kernel, command, options):
+    """One guest's figures, by name."""
+    line = [paths.LAB_DIR / "lab", "run", "--kernel", kernel, "--cpus", "1", "--timeout",
+            str(LIMIT), *options, "--", *command]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        # The lab's own line, with what to do
+        if len(lines) == 1 and lines[0].startswith("lab: "):
+            raise LabError(lines[0].removeprefix("lab: "), "")
+        raise LabError(f"the guest with the kernel '{kernel}' failed "
+                       f"({'; '.join(lines[:3]) or 'no message'})",
+                       f"try 'lab run --kernel {kernel} -- true'")
+    return {key: float(value) for key, value in map(str.split, done.stdout.splitlines())}
+
+
+def measure(bench, commands, options=()):
+    """Run each kernel's command RUNS times, in turn; {kernel: figures of each run}."""
+    results = {kernel: [] for kernel in KERNELS}
+    with ui.step(f"{bench}: measure") as step:
+        for number in range(RUNS):
+            for kernel, runs in results.items():
+                step.progress(f"{kernel}, run {number + 1} of {RUNS}")
+                runs.append(_measure(kernel, commands[kernel], options))
+    return results
+
+
+def _smallest(runs, key):
+    return min(run[key] for run in runs)
+
+
+def _spread(runs, key):
+    """How much larger the largest is than the smallest, as a part of it."""
+    least = _smallest(runs, key)
+    return max(run[key] for run in runs) / least - 1 if least else 0
+
+
+def _print_row(row, results, digits):
+    if not all(row.key in run for run in results[STOCK]):
+        print(f"  {row.label:<30} {'none':>14} {_smallest(results[OURS], row.key):14,.{digits}f}"
+              f"{'':19}stock cannot do it")
+        return
+    stock, ours = (_smallest(results[name], row.key) for name in KERNELS)
+    apart = max(_spread(runs, row.key) for runs in results.values())
+    ratio = ours / stock if stock else 1.0
+    # Timer interrupts fall as they may: half a percent is no difference, nor is what two runs of
+    # the same kernel differ by.
+    met = "met" if ratio <= row.most + max(0.005, apart) else "missed"
+    print(f"  {row.label:<30} {stock:14,.{digits}f} {ours:14,.{digits}f} {ratio:7.3f} "
+          f"{100 * apart:6.1f} %   {row.note or f'{row.most:.1f} {met}'}")
+
+
+def print_table(title, rows, results, digits=0):
+    print(f"{title:<32} {STOCK:>14} {'ours':>14} {'ratio':>7} {'repeats':>8}   target")
+    for row in rows:
+        if row.key:
+            _print_row(row, results, digits)
+        else:
+            print(f"\n{row.label}")
+
+
+def run(name, title, rows, build, options=(), digits=0):
+    """A whole benchmark; BUILD makes, with a log file, each kernel's command. The exit status."""
+    try:
+        with ui.step(f"{name}: build"):
+            commands = build(paths.log_file(f"bench-{name}"))
+        print_table(title, rows, measure(name, commands, options), digits)
+    except LabError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 1
+    return 0

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kselftests of AUX areas: they are built, and what they say is relayed."""
+
+import re
+import subprocess
+
+from lab.base import paths
+from lab.testing import tap as reader
+from lab.base.errors import LabError
+from lab.testing.points import bail_out
+
+SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
+# These choose their PMUs themselves.
+ONCE = ("aux_cgroup", "aux_synth", "aux_throttle")
+# With which a kselftest is skipped where an event is refused
+NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
+             "needs CAP_PERFMON, or a lower perf_event_paranoid")
+# Why a test is skipped in the lab, as patterns
+SKIPS = ("the processor's events have no aux_output", "the kernel is not locked down",
+         "intel_bts is not paused, and not in samples",
+         "without CAP_PERFMON, nobody may open events of aux_synth",
+         "the trace is of time, and the events count instructions",
+         "what other tasks do counts as well",
+         "a chunk, which is had as a whole, may be half of it", "the smaller ones tell it",
+         "mapped in .* s, which is too quick to tell",
+         "no size has more than 32 bits here", "no room for .* in an address space of 32 bits")
+MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
+# The directory with the source of the module that has the PMUs without hardware
+MODULE = "perf_aux_synth"
+
+
+def source():
+    """tools/testing/selftests of the kernel's source, for its harness."""
+    for tree in sorted(paths.in_build("src").glob("linux-*")):
+        if (tree / "tools/testing/selftests/kselftest_harness.h").exists():
+            return tree / "tools/testing/selftests"
+    raise LabError(f"there is no kernel source in {paths.shown(paths.in_build('src'))}",
+                   "run 'lab build'")
+
+
+def build(directory, what, *words, makefile=MAKEFILE, env=None):
+    """Make all tests, or what WORDS say, in a directory; their names."""
+    directory.mkdir(exist_ok=True)
+    try:
+        harness = source()
+    except LabError as error:
+        bail_out(str(error))
+    done = subprocess.run(["make", "-s", "-C", makefile, f"O={directory}", f"KSELFTEST={harness}",
+                           *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
+    if done.returncode:
+        for line in done.stdout.splitlines()[-15:]:
+            print(f"# {line}")
+        bail_out(f"the kselftests do not build {what}")
+    found = sorted(file.name for file in directory.glob("aux_*") if not file.suffix)
+    return found or bail_out(f"there is no kselftest {what}")
+
+
+def build_module(directory, kernel, *words):
+    """MODULE below a directory for the kernel of a build directory: whether it is made, what is said."""
+    done = subprocess.run(["make", "-C", directory / MODULE, f"KDIR={kernel}", "W=1",
+                           "KCFLAGS=-Werror", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return not done.returncode, done.stdout.splitlines()[-20:]
+
+
+def needs(*pmus):
+    """Lines of a shell that ends if the machine has not all of these: tests would be skipped."""
+    return "".join(f"test -d /sys/bus/event_source/devices/{pmu} || "
+                   f"{{ echo there is no PMU {pmu}; exit 9; }}\n" for pmu in pmus)
+
+
+def forget(directory):
+    """Remove the results of an earlier guest: one that does not get so far leaves none."""
+    for file in directory.glob("*.tap"):
+        file.unlink()
+
+
+def script(calls):
+    """Run programs in a shell: {name: its arguments}; each leaves NAME.tap."""
+    return "\n".join(f"./{name} {more} >{name}.tap 2>&1; echo status $? >>{name}.tap"
+                     for name, more in calls.items())
+
+
+def notes(lines, name):
+    """What the harness says between a test's begin and its end."""
+    begin = next((i for i, line in enumerate(lines) if " RUN  " in line and f" {name} " in line),
+                 len(lines))
+    end = next((i for i in range(begin + 1, len(lines)) if lines[i].endswith(f" {name}")),
+               len(lines))
+    return [line.lstrip("# ") for line in lines[begin + 1:end]]
+
+
+def read(name, directory):
+    """What a program of script() said: its lines, and its report."""
+    output = directory / f"{name}.tap"
+    lines = (output.read_text(errors="replace") if output.exists() else "").splitlines()
+    return lines, reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
+
+
+def relay(points, name, directory, prefix, reasons=None):
+    """
+    The results of one program; the lines between them explain the next. A skip for another reason
+    than these, which are patterns, is a failure: what a test needs is not there any more.
+    """
+    lines, report = read(name, directory)
+    for test in report.tests:
+        # The lab runs them as root, on kernels that nobody has locked.
+        if test.skip and not test.skip.endswith(NO_RIGHTS) and (
+                reasons is None or any(re.fullmatch(one, test.skip) for one in reasons)):
+            points.skip(prefix + test.name, test.skip)
+            continue
+        # 6.1's harness gives a test that is skipped no name.
+        points.result(test.passed and not test.skip, prefix + (test.name or name),
+                      *([f"skipped: {test.skip}"] if test.skip else []), *notes(lines, test.name))
+    status = 1 if any(not test.passed for test in report.tests) else 0
+    points.result(report.tests and not report.problems and f"status {status}" in lines,
+                  f"{prefix}{name} reaches its end", *report.problems, *lines[-5:])

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tests within the kernel: which suites there are, and what they say, relayed."""
+
+import re
+
+from lab.testing import tap as reader
+from lab.testing.points import bail_out
+
+# Of the core, on any processor; and with Intel's PMUs
+CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter", "synth"))
+X86 = (*CORE, "arch/x86/events/intel/pebs_aux_kunit.c")
+SUITE = re.compile(r'\.name\s*=\s*"(\w+)"')
+SCRIPT = """
+for suite in {}; do
+    echo "@@ $suite"
+    cat /sys/kernel/debug/kunit/$suite/results
+done
+"""
+
+
+def suites(root, sources):
+    """Names of the suites in files below a directory; each has one."""
+    found = [SUITE.findall((root / source).read_text()) for source in sources]
+    if not all(found):
+        bail_out(f"there is no KUnit suite in one of {', '.join(sources)}")
+    return [name for names in found for name in names]
+
+
+def script(names):
+    """What a shell in the guest does to have the results of all suites."""
+    return SCRIPT.format(" ".join(names))
+
+
+def _relay(points, suite, text, prefix):
+    """The results of one suite; what the kernel says about a test is behind it."""
+    report = reader.parse(text)
+    notes = [line for line in text.splitlines() if line.lstrip().startswith("#")]
+    for test in report.tests:
+        skipped = [f"skipped: {test.skip}"] if test.skip else []
+        points.result(test.passed and not skipped, f"{prefix}{suite}.{test.name}", *skipped, *notes)
+    points.result(report.tests and not report.problems, f"{prefix}{suite} reaches its end",
+                  *report.problems, text)
+
+
+def relay(points, names, text, prefix=""):
+    """The results of all suites, of what the script has printed. A skipped test has failed."""
+    parts = dict(part.split("\n", 1) for part in text.split("@@ ")[1:])
+    for suite in names:
+        _relay(points, suite, parts.get(suite, ""), prefix)
