@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads the packets of a piece of an Intel PT trace (SDM 33.4), as far as tests need them.
 
-Only what user code traced without PTWRITE, event trace and power events has; anything else is an
-error, as is a packet that is cut.
+What power events have is an error, as is a packet that is cut.
 """
+
+from collections.abc import Iterator
 
 from lab.tracing.perfdata import PSB
 
@@ -13,7 +14,9 @@ TIP_KINDS = {0x0d: "tip", 0x11: "pge", 0x01: "pgd", 0x1d: "fup"}
 # Length and name of packets that begin with 02H and this byte
 EXTENDED = {0x82: (16, "psb"), 0x23: (2, "psbend"), 0xf3: (2, "ovf"), 0x03: (4, "cbr"),
             0x73: (7, "tma"), 0x43: (8, "pip"), 0xc8: (7, "vmcs"), 0x83: (2, "stop"),
-            0xc3: (11, "mnt")}
+            0xc3: (11, "mnt"), 0x13: (4, "cfe"), 0x53: (11, "evd")}
+# The low bits of the second byte of PTW, and the size of the payload by the two bits above
+PTW, PTW_BYTES = 0x12, {0: 4, 1: 8}
 SHORT = {0x00: (1, "pad"), 0x19: (8, "tsc"), 0x59: (2, "mtc"), 0x99: (2, "mode")}
 
 
@@ -21,22 +24,24 @@ class Bad(Exception):
     """What is no packet."""
 
 
-def _tnt(value):
+def _tnt(value: int) -> int:
     """How many branches a TNT packet has: the highest bit that is set marks the end."""
     return value.bit_length() - 1
 
 
-def _extended(data, at):
+def _extended(data: bytes, at: int) -> tuple[int, str, int | bytes | None]:
     second = data[at + 1]
     if second == 0xa3:
         return 8, "tnt", _tnt(int.from_bytes(data[at + 2:at + 8], "little"))
+    if second & 0x1f == PTW and second >> 5 & 3 in PTW_BYTES:
+        return 2 + PTW_BYTES[second >> 5 & 3], "ptw", None
     if second not in EXTENDED:
         raise Bad(f"02 {second:02x} at {at}")
     length, name = EXTENDED[second]
     return length, name, None
 
 
-def _one(data, at):
+def _one(data: bytes, at: int) -> tuple[int, str, int | bytes | None]:
     """(length, name, value) of the packet at a position."""
     first = data[at]
     if first == 0x02:
@@ -56,7 +61,7 @@ def _one(data, at):
     return 1 + length, TIP_KINDS[kind], data[at + 1:at + 1 + length]
 
 
-def _cyc(data, at):
+def _cyc(data: bytes, at: int) -> int:
     length = 1
     more = data[at] & 4
     while more:
@@ -65,10 +70,12 @@ def _cyc(data, at):
     return length
 
 
-def packets(data):
-    """(position, name, value) of each packet from the first PSB on; of TNT the number of branches,
-    of TIP, TIP.PGE, TIP.PGD and FUP the bytes of the IP, lowest first, that the packet has."""
-    at = data.find(PSB)
+def packets(data: bytes, start: int | None = None
+            ) -> Iterator[tuple[int, str, int | bytes | None]]:
+    """(position, name, value) of each packet from the first PSB on, or from one that begins at
+    @start; of TNT the number of branches, of TIP, TIP.PGE, TIP.PGD and FUP the bytes of the IP,
+    lowest first, that the packet has."""
+    at = data.find(PSB) if start is None else start
     while 0 <= at < len(data):
         try:
             length, name, value = _one(data, at)
