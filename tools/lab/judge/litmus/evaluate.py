@@ -122,7 +122,8 @@ class Evaluation:
 
 METHODS = {
     "name": "_name", "nothing": "_nothing", "call": "_call", "in": "_in",
-    "|": "_bitwise", "&": "_bitwise", "\\": "_without", ";": "_then", "*": "_product", "~": "_not", "identity": "_identity",
+    "|": "_bitwise", "&": "_bitwise", "\\": "_without", ";": "_then", "*": "_product", "~": "_not",
+    "identity": "_identity",
     "closure+": "_closure", "closure?": "_closure", "closure*": "_closure",
     "closure^-1": "_closure",
 }

@@ -187,7 +187,7 @@ class Filter:
 
 
 def calls_of_text(data, program):
-    """{tid: [(depth, name)]} by lib/lab/tracing/calls.py, which does not end calls at holes and interrupts."""
+    """{tid: [(depth, name)]} by calls.py, which does not end calls at holes and interrupts."""
     stacks, found = {}, defaultdict(list)
     for line in script(data, "--ns", "--itrace=cr", "-F", calls.FIELDS).stdout.splitlines():
         match = calls.BRANCH.match(line.rstrip())
