@@ -8,6 +8,7 @@ of that base; 'lab --base' sets both for itself and what it runs.
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,47 +27,47 @@ class Base:
     name: str
     # Debian's package with the source, and the suites of the mirror that have it
     package: str
-    suites: tuple
+    suites: tuple[str, ...]
     # the oldest release that the steps fit, empty if any will do
     oldest: str = ""
     # a newer base, whose files this one has as well, empty if there is none
     like: str = ""
     # where it is with its fellows; of kernels, patches/
-    home: Path = None
+    home: Path | None = None
 
     @property
-    def directory(self):
+    def directory(self) -> Path:
         return (self.home or paths.PATCHES_DIR) / self.name
 
     @property
-    def release(self):
+    def release(self) -> str:
         """The first two numbers of its version, for example 6.12."""
         return self.package.removeprefix("linux-source-")
 
-    def overlay(self, root):
+    def overlay(self, root: Path) -> Path:
         """Files of ours that only this base has, or has in another form."""
         return root / "patches" / self.name / "tree"
 
-    def overlays(self, root):
+    def overlays(self, root: Path) -> tuple[Path, ...]:
         """The same after those of the base that it is like; the last one's form of a file counts."""
         newer = read(self.like, self.home).overlays(root) if self.like else ()
         return (*newer, self.overlay(root))
 
 
-def numbers(version):
+def numbers(version: str) -> list[int]:
     """[6, 12, 117] of '6.12.117-1'."""
     return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
-def names(home=None):
+def names(home: Path | None = None) -> list[str]:
     """All bases, the oldest first."""
     files = (home or paths.PATCHES_DIR).glob("*/base")
     return sorted((file.parent.name for file in files), key=numbers)
 
 
-def parse(name, text, where, home=None):
+def parse(name: str, text: str, where: str, home: Path | None = None) -> Base:
     """A base as a file describes it: lines of a field's name and its values."""
-    fields = {}
+    fields: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -85,19 +86,19 @@ def parse(name, text, where, home=None):
                 fields.get("oldest", [""])[0], like, home)
 
 
-def read(name, home=None):
+def read(name: str, home: Path | None = None) -> Base:
     file = (home or paths.PATCHES_DIR) / name / "base"
     if "/" in name or not file.is_file():
         raise LabError(f"there is no base '{name}'", f"use {', '.join(names(home)) or MANUAL}")
     return parse(name, file.read_text(), paths.shown(file), home)
 
 
-def current():
+def current() -> Base:
     """The base of this command."""
     return read(paths.base_name())
 
 
-def choose(name):
+def choose(name: str) -> None:
     """Work on this base from here on, in its build directory, and all that is run below."""
     read(name)
     if name == paths.base_name():
@@ -108,7 +109,7 @@ def choose(name):
 
 
 @contextmanager
-def chosen(name):
+def chosen(name: str) -> Iterator[None]:
     """The same for a while."""
     names = ("LAB_BASE", "LAB_BUILD")
     kept = {one: os.environ.get(one) for one in names}
@@ -116,13 +117,13 @@ def chosen(name):
     try:
         yield
     finally:
-        for one in names:
+        for one, value in kept.items():
             os.environ.pop(one, None)
-            if kept[one] is not None:
-                os.environ[one] = kept[one]
+            if value is not None:
+                os.environ[one] = value
 
 
-def built_below():
+def built_below() -> list[str]:
     """From the default base, all that have a build directory, it itself last; else this base."""
     own = paths.base_name()
     others = [name for name in names() if own == paths.DEFAULT_BASE != name and
@@ -130,7 +131,7 @@ def built_below():
     return [*others, own]
 
 
-def check():
+def check() -> None:
     """The source that is there is of this base, and not older than the steps fit."""
     base, version = current(), stamp.read("version-linux")
     if re.match(r"\d", base.release) and numbers(version)[:2] != numbers(base.release)[:2]:

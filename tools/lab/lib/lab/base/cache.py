@@ -16,6 +16,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ MIB = 1 << 20
 class State:
     """Which directory is used, whether anything is added to it, and what is wrong with it."""
 
-    directory: Path = None
+    directory: Path | None = None
     writable: bool = False
     problem: str = ""
 
@@ -48,7 +49,7 @@ class Failure:
     seen = False
 
 
-def directory():
+def directory() -> Path | None:
     """The directory that is asked for; None for no cache."""
     given = os.environ.get("LAB_CACHE", "")
     if given == OFF:
@@ -61,7 +62,7 @@ def directory():
     return Path(os.environ.get("HOME") or "/") / DEFAULT
 
 
-def examine(wanted):
+def examine(wanted: Path) -> State:
     """The state of a directory; it is not made, but whether it can be is looked at."""
     if not os.path.lexists(wanted):
         return _examine_parent(wanted)
@@ -81,7 +82,7 @@ def examine(wanted):
     return State(wanted, True)
 
 
-def _examine_parent(wanted):
+def _examine_parent(wanted: Path) -> State:
     parent = next(place for place in wanted.parents if os.path.lexists(place))
     if not parent.is_dir():
         return State(problem="is not a directory")
@@ -90,7 +91,7 @@ def _examine_parent(wanted):
     return State(wanted, True)
 
 
-def _distrusted(place):
+def _distrusted(place: Path) -> str:
     """Why what is in a directory may not be what the lab has put there; empty if it is."""
     try:
         status = place.stat()
@@ -107,13 +108,13 @@ def _distrusted(place):
     return ""
 
 
-def _try_to_write(place):
+def _try_to_write(place: Path) -> None:
     """Make a directory and a file: ccache ends the compiler where it cannot."""
     with tempfile.TemporaryDirectory(prefix="try.", dir=place) as directory:
         Path(directory, "file").write_bytes(b"x" * 4096)
 
 
-def _user(uid):
+def _user(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -121,13 +122,13 @@ def _user(uid):
 
 
 @functools.cache
-def state():
+def state() -> State:
     """Looked at once, before the first build: what has begun with a cache goes on with it."""
     wanted = directory()
     return examine(wanted) if wanted else State()
 
 
-def warning():
+def warning() -> str:
     """What a user is told about a cache that cannot be used as asked for; empty if it can."""
     found = state()
     if not found.problem:
@@ -137,16 +138,17 @@ def warning():
             "set LAB_CACHE to a directory of yours, or to 'off'")
 
 
-def part(name):
+def part(name: str) -> Path | None:
     """A part of the cache in use, or None."""
-    return state().directory / name if state().directory else None
+    place = state().directory
+    return place / name if place else None
 
 
-def use_ccache():
+def use_ccache() -> bool:
     return state().directory is not None and not Failure.seen and (LINKS / "gcc").exists()
 
 
-def has_failed(text):
+def has_failed(text: str) -> bool:
     """Whether what a build has said shows that ccache, not the compiler, ended it."""
     if "ccache: error:" not in text or Failure.seen:
         return False
@@ -154,25 +156,26 @@ def has_failed(text):
     return True
 
 
-def make():
+def make() -> None:
     """Make the directory, so that its mode is right, and have its state looked at anew."""
-    if state().directory and not state().directory.exists():
+    wanted = state().directory
+    if wanted and not wanted.exists():
         try:
-            state().directory.mkdir(parents=True, mode=0o700)
+            wanted.mkdir(parents=True, mode=0o700)
         except OSError:
             pass
         state.cache_clear()
 
 
 @functools.cache
-def toolchain():
+def toolchain() -> str:
     """The packages of what the compiler's driver, which ccache looks at itself, runs."""
     packages = subprocess.run(["dpkg-query", "-W", "gcc-*", "cpp-*", "g++-*", "binutils*"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return packages.stdout.decode(errors="replace")
 
 
-def namespace(*texts):
+def namespace(*texts: str) -> str:
     """
     CCACHE_NAMESPACE for a build: objects of another namespace are not found.
 
@@ -183,13 +186,13 @@ def namespace(*texts):
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def base_directory():
+def base_directory() -> Path:
     """Paths below it are taken relative to where the compiler runs, the same in each clone."""
     build = paths.build_dir()
     return paths.ROOT if build.is_relative_to(paths.ROOT) else build
 
 
-def of_any_clone(*texts):
+def of_any_clone(*texts: str) -> dict[str, str]:
     """
     Variables for a build whose objects other clones are to find; for TEXTS see namespace().
 
@@ -201,7 +204,7 @@ def of_any_clone(*texts):
     return {"CCACHE_NAMESPACE": namespace(*texts), "CCACHE_BASEDIR": str(base_directory())}
 
 
-def environment(path):
+def environment(path: str) -> dict[str, str]:
     """Variables by which the compilers that PATH finds are ccache's; only PATH without a cache."""
     path = ":".join(place for place in path.split(":") if Path(place) != LINKS)
     if not use_ccache():
@@ -215,21 +218,22 @@ def environment(path):
     return env if state().writable else {**env, "CCACHE_READONLY": "1"}
 
 
-def clear_environment(env):
+def clear_environment(env: Mapping[str, str]) -> dict[str, str]:
     """The same variables without those that would change how ccache works."""
     return {name: value for name, value in env.items() if not name.startswith("CCACHE_")}
 
 
-def _entry(checksum):
-    return part(FETCHED) / checksum if part(FETCHED) else None
+def _entry(checksum: str) -> Path | None:
+    fetched = part(FETCHED)
+    return fetched / checksum if fetched else None
 
 
-def checksum_of(file):
+def checksum_of(file: Path) -> str:
     with open(file, "rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
-def take(checksum, target):
+def take(checksum: str, target: Path) -> None:
     """Copy a fetched file out of the cache, if it is there and is what its name says."""
     entry, partial = _entry(checksum), target.with_name(target.name + ".cached")
     if not entry or not entry.exists():
@@ -247,14 +251,14 @@ def take(checksum, target):
     _remove(partial)
 
 
-def _remove(file):
+def _remove(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError:
         pass
 
 
-def put(checksum, file):
+def put(checksum: str, file: Path) -> None:
     """Keep a file whose checksum was compared; those unused for longest make room."""
     entry = _entry(checksum)
     if not entry or not state().writable or entry.exists():
@@ -270,7 +274,7 @@ def put(checksum, file):
     shrink(entry.parent, LIMITS[FETCHED])
 
 
-def shrink(place, limit):
+def shrink(place: Path, limit: int) -> None:
     """Remove the files that were not used for longest until the rest is within the limit."""
     found = sorted(files_of(place), key=lambda file: file[1].st_mtime, reverse=True)
     total = 0
@@ -280,7 +284,7 @@ def shrink(place, limit):
             _remove(file)
 
 
-def files_of(place):
+def files_of(place: Path) -> list[tuple[Path, os.stat_result]]:
     """(file, status) of each file below a directory; those that go meanwhile are left out."""
     found = []
     for top, _, names in os.walk(place):
@@ -292,16 +296,20 @@ def files_of(place):
     return found
 
 
-def sizes():
+def sizes() -> dict[str, int]:
     """{part: bytes that it takes} of the cache in use."""
-    return {name: sum(status.st_size for _, status in files_of(part(name))) for name in LIMITS}
+    return {name: sum(status.st_size for _, status in files_of(place)) for name in LIMITS
+            if (place := part(name))}
 
 
-def empty():
+def empty() -> None:
     """Remove what the lab has put there, and the directory if nothing else is in it."""
+    top = state().directory
+    if not top:
+        return
     for name in LIMITS:
-        shutil.rmtree(part(name), ignore_errors=True)
+        shutil.rmtree(top / name, ignore_errors=True)
     try:
-        state().directory.rmdir()
+        top.rmdir()
     except OSError:
         pass

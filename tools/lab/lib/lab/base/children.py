@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import threading
+from typing import Any
 
 
 class Ended(Exception):
@@ -21,12 +22,12 @@ class Children:
     by end() or is not started.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.alive = set()
+        self.alive: set[subprocess.Popen[Any]] = set()
         self.ended = False
 
-    def start(self, *args, **options):
+    def start(self, *args: Any, **options: Any) -> subprocess.Popen[Any]:
         with self.lock:
             if self.ended:
                 raise Ended
@@ -34,14 +35,14 @@ class Children:
             self.alive.add(process)
         return process
 
-    def stop(self, process):
+    def stop(self, process: subprocess.Popen[Any]) -> None:
         """Kill what is left of a process and of its group."""
         with self.lock:
             self.alive.discard(process)
         _kill(process)
         process.wait()
 
-    def end(self):
+    def end(self) -> None:
         """Kill all; those who wait for one of them are woken by that."""
         with self.lock:
             self.ended = True
@@ -49,7 +50,7 @@ class Children:
                 _kill(process)
 
 
-def _kill(process):
+def _kill(process: subprocess.Popen[Any]) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -2,11 +2,12 @@
 """The one kind of error that a user sees: a line with its remedy."""
 
 import re
+from pathlib import Path
 
 from lab.base import paths
 
 
-def for_base(remedy):
+def for_base(remedy: str) -> str:
     """A remedy's commands are for the base of this one, each verb of the lab and target of make."""
     name = paths.base_name()
     if name == paths.DEFAULT_BASE:
@@ -18,6 +19,6 @@ def for_base(remedy):
 class LabError(Exception):
     """Printed as 'lab: MESSAGE: REMEDY', exit status 1, no traceback."""
 
-    def __init__(self, message, remedy, log=None):
+    def __init__(self, message: str, remedy: str, log: str | Path | None = None) -> None:
         super().__init__(f"{message}: {for_base(remedy)}" if remedy else message)
         self.log = log

@@ -8,6 +8,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lab.base import cache, paths, proc, ui
@@ -33,7 +34,7 @@ PACKAGES = """
 """.split()
 
 
-def os_release(path="/etc/os-release"):
+def os_release(path: str | Path = "/etc/os-release") -> dict[str, str]:
     try:
         text = Path(path).read_text()
     except OSError:
@@ -42,7 +43,7 @@ def os_release(path="/etc/os-release"):
     return {key: value for key, _, value in pairs}
 
 
-def check_system(release, machine):
+def check_system(release: Mapping[str, str], machine: str) -> str:
     """The code name of a supported Debian, or the error."""
     if machine != "x86_64":
         raise LabError(f"unsupported architecture {machine}",
@@ -55,11 +56,11 @@ def check_system(release, machine):
     return RELEASES[version]
 
 
-def codename():
+def codename() -> str:
     return check_system(os_release(), platform.machine())
 
 
-def check_space(directory, needed):
+def check_space(directory: str | Path, needed: float) -> None:
     """Room for a build; what an earlier build holds already counts."""
     free = shutil.disk_usage(directory).free
     if free < needed:
@@ -69,24 +70,25 @@ def check_space(directory, needed):
             "free some or set LAB_BUILD to a directory with more room")
 
 
-def is_full_disk(error):
+def is_full_disk(error: OSError) -> bool:
     """Whether an OSError is about room; of all directories for temporary files, Python says this."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT) or NO_TEMPORARY in str(error)
 
 
-def _is_full(place):
+def _is_full(place: str | Path) -> bool:
     """Whether a directory has no room, or no more files."""
     try:
         status = os.statvfs(place)
     except OSError:
         return False
-    return status.f_bavail * status.f_frsize < FULL or status.f_files and not status.f_favail
+    return status.f_bavail * status.f_frsize < FULL or bool(status.f_files and not status.f_favail)
 
 
-def full_disk(error):
+def full_disk(error: OSError) -> LabError:
     """What a user is told of such an error; most do not say where, so the places are looked at."""
-    places = {"LAB_BUILD": paths.build_dir(), "TMPDIR": os.environ.get("TMPDIR") or "/tmp",
-              "LAB_CACHE": cache.directory()}
+    places: dict[str, str | Path | None] = {
+        "LAB_BUILD": paths.build_dir(), "TMPDIR": os.environ.get("TMPDIR") or "/tmp",
+        "LAB_CACHE": cache.directory()}
     full = {name: str(place) for name, place in places.items() if place and _is_full(place)}
     if full:
         return LabError(f"no space left at {' and '.join(full.values())}",
@@ -98,7 +100,7 @@ def full_disk(error):
 
 
 @contextlib.contextmanager
-def told_if_full():
+def told_if_full() -> Iterator[None]:
     """An OSError of a disk that is full becomes what a user is told of it."""
     try:
         yield
@@ -108,7 +110,7 @@ def told_if_full():
         raise
 
 
-def told(error):
+def told(error: LabError) -> LabError | str:
     """What a user is told of a LabError: also of room, if the command that failed had none."""
     try:
         text = Path(error.log).read_text(errors="replace") if error.log else ""
@@ -121,13 +123,13 @@ def told(error):
     return f"{error}; {full_disk(OSError(errno.ENOSPC, '', str(paths.build_dir())))}"
 
 
-def needed_space():
+def needed_space() -> float:
     """Less is needed once the largest parts are there."""
     done = sum((paths.vmlinux(paths.SERIES).exists(), paths.qemu().exists()))
     return (NEEDED_GIB - 2.5 * done) * GIB
 
 
-def check_build_dir(needed=None):
+def check_build_dir(needed: float | None = None) -> None:
     """The build directory can be made, written, named to QEMU and make, and has room."""
     directory = paths.build_dir()
     if any(c in str(directory) for c in " :,\t'\""):
@@ -144,25 +146,25 @@ def check_build_dir(needed=None):
     check_space(directory, needed_space() if needed is None else needed)
 
 
-def is_installed(package):
+def is_installed(package: str) -> bool:
     done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package],
                           capture_output=True, text=True, check=False)
     return done.stdout.strip() == "installed"
 
 
-def missing_packages(packages=None):
+def missing_packages(packages: Sequence[str] | None = None) -> list[str]:
     proc.require("dpkg-query")
     wanted = packages or [*PACKAGES, *(["ccache"] if cache.state().directory else [])]
     return [package for package in wanted if not is_installed(package)]
 
 
-def authorize(more=()):
+def authorize(more: Sequence[str] = ()) -> None:
     """Let sudo ask for its password here, where no line is drawn over the question."""
     if os.geteuid() and shutil.which("sudo") and (more or missing_packages()):
         subprocess.run(["sudo", "-v"], check=False)
 
 
-def root_prefix(command):
+def root_prefix(command: str) -> list[str]:
     """sudo where needed; without it, the command that the user can give."""
     if os.geteuid() == 0:
         return []
@@ -172,12 +174,12 @@ def root_prefix(command):
     return ["sudo", "DEBIAN_FRONTEND=noninteractive"]
 
 
-def _candidate(package):
+def _candidate(package: str) -> bool:
     text = proc.output(["apt-cache", "policy", package])
     return "Candidate: " in text and "Candidate: (none)" not in text
 
 
-def install_packages(step, packages=None):
+def install_packages(step: ui.Step, packages: Sequence[str] | None = None) -> None:
     """Only what is missing; says so before it starts. Without a list, what a build needs."""
     missing = missing_packages(packages)
     if not missing:

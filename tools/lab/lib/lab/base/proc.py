@@ -5,6 +5,9 @@ import os
 import shutil
 import subprocess
 import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from lab.base import cache, ui
 from lab.base.errors import LabError
@@ -22,12 +25,12 @@ PACKAGE_OF = {
 
 
 # Those that run() has started, in any thread; once they are stopped none is started any more.
-RUNNING = set()
+RUNNING: set[subprocess.Popen[bytes]] = set()
 STOPPED = threading.Event()
 LOCK = threading.Lock()
 
 
-def environment(extra=None):
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     env = {key: value for key, value in os.environ.items()
            if key in ("HOME", "TERM", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")}
     env.update(LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", **cache.environment(SYSTEM_PATH))
@@ -35,7 +38,7 @@ def environment(extra=None):
     return env
 
 
-def require(tool):
+def require(tool: str) -> str:
     """The path of a tool, or the error that names its package."""
     path = shutil.which(tool, path=SYSTEM_PATH)
     if not path:
@@ -45,11 +48,13 @@ def require(tool):
     return path
 
 
-def jobs():
+def jobs() -> str:
     return str(len(os.sched_getaffinity(0)))
 
 
-def run(argv, log, cwd=None, env=None, on_line=None, failed=None, whole=False):
+def run(argv: Sequence[str | Path], log: Path, cwd: Path | None = None,
+        env: Mapping[str, str] | None = None, on_line: Callable[[str], None] | None = None,
+        failed: str | None = None, whole: bool = False) -> None:
     """Run argv with its output in the file log; raise LabError if it fails.
 
     on_line is called with each line of output; failed is the message of the
@@ -57,9 +62,9 @@ def run(argv, log, cwd=None, env=None, on_line=None, failed=None, whole=False):
     the middle, as installing packages. If the cache of objects fails, not what
     is run, argv is run once more without it: make and ninja know what is done.
     """
-    said = []
+    said: list[str] = []
 
-    def note(line):
+    def note(line: str) -> None:
         if "ccache: error:" in line:
             said.append(line)
         if on_line:
@@ -74,14 +79,16 @@ def run(argv, log, cwd=None, env=None, on_line=None, failed=None, whole=False):
         _run(argv, log, cwd, env, on_line, failed, whole)
 
 
-def _run(argv, log, cwd, env, on_line, failed, whole):
-    require(argv[0]) if "/" not in str(argv[0]) else None
+def _run(argv: Sequence[str | Path], log: Path, cwd: Path | None, env: Mapping[str, str] | None,
+         on_line: Callable[[str], None] | None, failed: str | None, whole: bool) -> None:
+    require(str(argv[0])) if "/" not in str(argv[0]) else None
     with open(log, "ab", buffering=0) as out:
         out.write(f"$ {' '.join(map(str, argv))}\n".encode())
         process = _start([str(a) for a in argv], whole, cwd=cwd, env=environment(env),
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT)
         try:
+            assert process.stdout
             for line in process.stdout:
                 out.write(line)
                 if on_line:
@@ -96,7 +103,7 @@ def _run(argv, log, cwd, env, on_line, failed, whole):
                        f"see the end of {log}", log=log)
 
 
-def _start(argv, whole, **options):
+def _start(argv: list[str], whole: bool, **options: Any) -> subprocess.Popen[bytes]:
     with LOCK:
         if STOPPED.is_set():
             raise LabError("stopped", "run the command again")
@@ -105,7 +112,7 @@ def _start(argv, whole, **options):
     return process
 
 
-def wait(process):
+def wait(process: subprocess.Popen[bytes]) -> int:
     """Wait for a command; what it used of the CPUs is its step's, whatever else runs meanwhile."""
     _, status, usage = os.wait4(process.pid, 0)
     with LOCK:
@@ -115,7 +122,7 @@ def wait(process):
     return process.returncode
 
 
-def call(argv, **options):
+def call(argv: Sequence[str | Path], **options: Any) -> int:
     """The status of a command that is ended with us, and has its output where the options say."""
     with subprocess.Popen(argv, **options) as process:
         try:
@@ -125,7 +132,7 @@ def call(argv, **options):
             raise
 
 
-def stop():
+def stop() -> None:
     """End what runs in all threads, for one that has failed or for the user."""
     with LOCK:
         STOPPED.set()
@@ -133,9 +140,9 @@ def stop():
             process.terminate()
 
 
-def output(argv, env=None):
+def output(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> str:
     """Standard output of a short command that must succeed."""
-    require(argv[0]) if "/" not in str(argv[0]) else None
+    require(str(argv[0])) if "/" not in str(argv[0]) else None
     done = subprocess.run([str(a) for a in argv], env=environment(env), text=True,
                           capture_output=True, check=False)
     if done.returncode:

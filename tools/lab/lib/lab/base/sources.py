@@ -4,8 +4,11 @@
 import os
 import re
 import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
 
-from lab.base import bases, paths, proc, stamp
+from lab.base import bases, paths, proc, stamp, ui
+from lab.base.apt import Apt
 from lab.base.errors import LabError
 
 # The release of QEMU that the lab builds
@@ -26,47 +29,47 @@ FIRMWARE_FILES = {
 }
 
 
-def kernel():
+def kernel() -> Path:
     return paths.in_build("src", "linux-stock")
 
 
-def qemu_pristine(release=QEMU_RELEASE):
+def qemu_pristine(release: str = QEMU_RELEASE) -> Path:
     return paths.in_build("src", "qemu-pristine" if release == QEMU_RELEASE
                           else f"qemu-{release}-pristine")
 
 
-def qemu_key(release=QEMU_RELEASE):
+def qemu_key(release: str = QEMU_RELEASE) -> str:
     """What the version of a release's source is kept as."""
     return "version-qemu" if release == QEMU_RELEASE else f"version-qemu-{release}"
 
 
-def meson():
+def meson() -> Path:
     """Directory for PYTHONPATH that has a meson which is new enough."""
     return paths.in_build("meson", "usr", "lib", "python3", "dist-packages")
 
 
-def libipt():
+def libipt() -> Path:
     """Root of an unpacked libipt: headers and library."""
     return paths.in_build("libipt")
 
 
-def downloads():
+def downloads() -> Path:
     return paths.in_build("dl")
 
 
 class Staging:
     """A directory that appears under its name only when it is complete."""
 
-    def __init__(self, target):
+    def __init__(self, target: Path) -> None:
         self.target = target
         self.path = target.with_name(target.name + ".partial")
 
-    def __enter__(self):
+    def __enter__(self) -> Path:
         shutil.rmtree(self.path, ignore_errors=True)
         self.path.mkdir(parents=True)
         return self.path
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             shutil.rmtree(self.target, ignore_errors=True)
             os.rename(self.path, self.target)
@@ -74,28 +77,29 @@ class Staging:
             shutil.rmtree(self.path, ignore_errors=True)
 
 
-def all_there(names=()):
+def all_there(names: Collection[str] = ()) -> bool:
     """Whether nothing of all or of some has to be fetched; then the network is not touched."""
     return all(is_there(name, path) for name, path in parts().items()
                if not names or name in names)
 
 
-def is_there(name, path):
+def is_there(name: str, path: Path) -> bool:
     """Whether a part was fetched as a whole; the firmware, with the files that are wanted now."""
     files = FIRMWARE_FILES.values() if name == "firmware" else ()
     return stamp.is_current(f"src-{name}", "1") and path.exists() and all(
         (path / file).exists() for _, group in files for file in group)
 
 
-def parts():
+def parts() -> dict[str, Path]:
     return {"linux": kernel(), "qemu": qemu_pristine(), "meson": meson(),
             "libipt": libipt(), "firmware": paths.firmware()}
 
 
-def fetch(apt, step, names=()):
+def fetch(apt: Apt, step: ui.Step, names: Collection[str] = ()) -> None:
     """Each part, or those named, that is not there yet; an interrupted one starts again."""
-    getters = {"linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
-               "libipt": fetch_libipt, "firmware": fetch_firmware}
+    getters: dict[str, Callable[[Apt, ui.Step], None]] = {
+        "linux": fetch_kernel, "qemu": fetch_qemu, "meson": fetch_meson,
+        "libipt": fetch_libipt, "firmware": fetch_firmware}
     for name, path in parts().items():
         if names and name not in names or is_there(name, path):
             continue
@@ -104,7 +108,7 @@ def fetch(apt, step, names=()):
         stamp.write(f"src-{name}", "1")
 
 
-def newest_kernel(apt):
+def newest_kernel(apt: Apt) -> str:
     """The newest release of the base; the mirror may have lost its package, as of backports."""
     base = bases.current()
     try:
@@ -115,13 +119,13 @@ def newest_kernel(apt):
                        f"{paths.shown(base.directory / 'base')}") from None
 
 
-def fetch_kernel(apt, step):
+def fetch_kernel(apt: Apt, step: ui.Step) -> None:
     version = newest_kernel(apt)
     unpack_kernel(apt, version, kernel(), step)
     stamp.write("version-linux", version)
 
 
-def unpack_kernel(apt, version, target, step):
+def unpack_kernel(apt: Apt, version: str, target: Path, step: ui.Step) -> None:
     """A release of the base's source in a directory."""
     name = bases.current().package
     step.progress(f"fetching {name} {version}")
@@ -137,7 +141,7 @@ def unpack_kernel(apt, version, target, step):
         shutil.rmtree(staging / "deb", ignore_errors=True)
 
 
-def fetch_qemu(apt, step, release=QEMU_RELEASE):
+def fetch_qemu(apt: Apt, step: ui.Step, release: str = QEMU_RELEASE) -> None:
     version = apt.newest_source("qemu", QEMU_VERSIONS.format(re.escape(release)))
     step.progress(f"fetching qemu {version}")
     dsc = apt.download_source("qemu", version, downloads(), step.progress)
@@ -152,7 +156,7 @@ def fetch_qemu(apt, step, release=QEMU_RELEASE):
     stamp.write(qemu_key(release), version)
 
 
-def unpack_package(apt, package, pattern, target, step):
+def unpack_package(apt: Apt, package: str, pattern: str, target: Path, step: ui.Step) -> str:
     """The files of a binary package, below a directory; its version."""
     version = apt.newest(package, pattern, apt.tool_suites())
     step.progress(f"fetching {package} {version}")
@@ -162,18 +166,18 @@ def unpack_package(apt, package, pattern, target, step):
     return version
 
 
-def fetch_meson(apt, step):
+def fetch_meson(apt: Apt, step: ui.Step) -> None:
     with Staging(paths.in_build("meson")) as staging:
         unpack_package(apt, "meson", MESON_VERSION, staging, step)
 
 
-def fetch_libipt(apt, step):
+def fetch_libipt(apt: Apt, step: ui.Step) -> None:
     with Staging(libipt()) as staging:
         for package in ("libipt2", "libipt-dev"):
             unpack_package(apt, package, LIBIPT_VERSION, staging, step)
 
 
-def fetch_firmware(apt, step):
+def fetch_firmware(apt: Apt, step: ui.Step) -> None:
     """QEMU's firmware is not in Debian's source of QEMU: take the binaries."""
     with Staging(paths.firmware()) as staging:
         for package, (directory, names) in FIRMWARE_FILES.items():

@@ -4,9 +4,13 @@
 import sys
 import termios
 import tty
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def with_raw_terminal(call):
+def with_raw_terminal(call: Callable[[], T]) -> T:
     """Keys such as Ctrl-C go to the guest; the old mode comes back in any case."""
     fd = sys.stdin.fileno()
     saved = termios.tcgetattr(fd)

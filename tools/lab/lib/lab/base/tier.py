@@ -10,23 +10,26 @@ with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw
 import os
 import random
 import sys
+from collections.abc import Callable, Iterable
 from operator import attrgetter
+from typing import TypeVar
 
 from lab.base.errors import LabError
 
+T = TypeVar("T")
 CHECK, ALL, SMOKE, HOST = "check", "all", "smoke", "host"
 
 
-def is_all():
+def is_all() -> bool:
     return os.environ.get("LAB_TIER") == ALL
 
 
-def pick(check, everything):
+def pick(check: T, everything: T) -> T:
     """The size, seed or number that is right for the tier."""
     return everything if is_all() else check
 
 
-def patience():
+def patience() -> float:
     """What limits of time are multiplied by: tests ask for more, as their machine may be busy."""
     try:
         return max(1.0, float(os.environ.get("LAB_PATIENCE") or 1))
@@ -35,7 +38,7 @@ def patience():
                        "it multiplies time limits; use a number such as 3") from None
 
 
-def some(items, count):
+def some(items: Iterable[T], count: int) -> list[T]:
     """All items in the tier 'all', a drawn few of them in 'check', in their order; else none."""
     items = list(items)
     if os.environ.get("LAB_TIER") == SMOKE:
@@ -49,7 +52,8 @@ def some(items, count):
     return [items[index] for index in chosen]
 
 
-def asked(items, count=None, name=attrgetter("name")):
+def asked(items: Iterable[T], count: int | None = None,
+          name: Callable[[T], str] = attrgetter("name")) -> list[T]:
     """
     The items whose name holds an argument of this test, which 'lab test -k' gives it. Without one
     all of them or, with a count, some().

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Calls that run at the same time, each in a thread of its own; all of them end with us."""
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 
-def run(calls, jobs, end):
+def run(calls: Iterable[Callable[[], object]], jobs: int, end: Callable[[], None]) -> None:
     """Run them, so many at a time. If one fails, or if a signal ends us, end() is to stop the rest."""
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         try:

@@ -12,6 +12,7 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -23,8 +24,8 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # The lock is for all that is printed, and for these: how long each step took of this process that
 # has ended, and the CPU time of commands that a thread has waited for.
 LOCK = threading.RLock()
-TIMES = []
-SPENT = {}
+TIMES: list["Time"] = []
+SPENT: dict[int, float] = {}
 BEGUN = time.monotonic()
 
 
@@ -40,16 +41,17 @@ class Time:
 class Screen:
     """The live lines of a terminal, one for each step that is running."""
 
-    def __init__(self):
-        self.steps, self.drawn = [], 0
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.drawn = 0
 
-    def wipe(self):
+    def wipe(self) -> None:
         if self.drawn:
             sys.stderr.write("\r\033[K" + "\033[A\033[K" * (self.drawn - 1))
             sys.stderr.flush()
         self.drawn = 0
 
-    def draw(self):
+    def draw(self) -> None:
         width = shutil.get_terminal_size().columns - 1
         self.wipe()
         sys.stderr.write("\n".join(step.line()[:width] for step in self.steps))
@@ -60,20 +62,20 @@ class Screen:
 SCREEN = Screen()
 
 
-def of_commands():
+def of_commands() -> float:
     """CPU time of all commands that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
-def spent(seconds):
+def spent(seconds: float) -> None:
     """A command has ended in this thread."""
     thread = threading.get_ident()
     with LOCK:
         SPENT[thread] = SPENT.get(thread, 0.0) + seconds
 
 
-def cpu_of_thread():
+def cpu_of_thread() -> float:
     """
     CPU time of this thread and of its commands: of all but those of the others. Of short ones, that
     do not say spent(), one that ends in another thread meanwhile is taken for one of this.
@@ -83,7 +85,7 @@ def cpu_of_thread():
         return time.thread_time() + of_commands() - others
 
 
-def fraction(done, total):
+def fraction(done: int, total: int) -> str:
     """'37 %  544 of 1470'; of a build that has more to do than was expected, the number alone."""
     if total and done <= total:
         return f"{100 * done // total:3d} %  {done} of {total}"
@@ -97,7 +99,7 @@ class Step:
     a clock that stands still looks like a machine that hangs.
     """
 
-    def __init__(self, label):
+    def __init__(self, label: str) -> None:
         self.label = label
         self.note = ""
         self.start, self.cpu = time.monotonic(), cpu_of_thread()
@@ -105,9 +107,9 @@ class Step:
         self.shown = 0.0 if self.live else self.start
         self.text = ""
         self.ended = threading.Event()
-        self.ticker = None
+        self.ticker: threading.Thread | None = None
 
-    def progress(self, text):
+    def progress(self, text: str) -> None:
         self.text = COLOUR.sub("", text)
         if not self.ticker:
             self.ticker = threading.Thread(target=self._tick, daemon=True)
@@ -116,19 +118,19 @@ class Step:
             self.ticker.start()
         self._show()
 
-    def count(self, done, total, text=""):
+    def count(self, done: int, total: int, text: str = "") -> None:
         """How many of how many are done, and the one that is at hand."""
         self.progress(f"{fraction(done, total)}  {text}".rstrip())
 
-    def line(self):
+    def line(self) -> str:
         mark, seconds = " " if self.live else ".", time.monotonic() - self.start
         return f"{mark} {self.label:<{LABEL_WIDTH}} {seconds:6.0f} s  {self.text}".rstrip()
 
-    def _tick(self):
+    def _tick(self) -> None:
         while not self.ended.wait(1.0 if self.live else REPORT_EVERY / 10):
             self._show()
 
-    def _show(self):
+    def _show(self) -> None:
         with LOCK:
             now = time.monotonic()
             if self.ended.is_set() or now - self.shown < (
@@ -142,7 +144,7 @@ class Step:
                 sys.stderr.flush()
 
     @contextmanager
-    def hidden(self):
+    def hidden(self) -> Iterator[None]:
         """Another may print in this block; the live line comes back with the next progress()."""
         with LOCK:
             SCREEN.wipe()
@@ -150,14 +152,14 @@ class Step:
             if self.live:
                 self.shown = 0.0
 
-    def clear(self):
+    def clear(self) -> None:
         """End of the step: nothing is shown from here on."""
         with LOCK:
             self.ended.set()
             SCREEN.wipe()
             SCREEN.steps = [step for step in SCREEN.steps if step is not self]
 
-    def finish(self, failed=False):
+    def finish(self, failed: bool = False) -> None:
         with LOCK:
             self.clear()
             spent_here = max(0.0, cpu_of_thread() - self.cpu)
@@ -170,7 +172,7 @@ class Step:
 
 
 @contextmanager
-def step(label):
+def step(label: str) -> Iterator[Step]:
     """Run a block as a step; its line is printed also if the block fails."""
     current = Step(label)
     try:
@@ -182,7 +184,7 @@ def step(label):
     current.finish()
 
 
-def say(text):
+def say(text: str) -> None:
     with LOCK:
         SCREEN.wipe()
         print(text, file=sys.stderr, flush=True)
