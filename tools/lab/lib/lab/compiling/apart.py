@@ -2,11 +2,12 @@
 """A build directory of a test's own, so that the lab's kernel is never what a test has made."""
 
 import os
+from pathlib import Path
 
 from lab.base import paths, sources, stamp
 
 
-def build_below(name):
+def build_below(name: str) -> Path:
     """
     Build below this directory of the lab's build directory from here on; the lab's own directory.
 

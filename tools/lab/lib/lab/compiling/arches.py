@@ -8,9 +8,12 @@ directory with a shell and what is built statically; programs of this machine ca
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from lab.base import apt, paths, sources, stamp
+from lab.base import apt, paths, sources, stamp, ui
 from lab.compiling import cross, guest, kconfig, kernel, qemu
+from lab.compiling.kernel import Plain
 from lab.base.errors import LabError
 
 TREE = paths.SERIES
@@ -39,54 +42,54 @@ class Arch:
     # what of the kernel is booted
     image: str
     emulator: str
-    machine: tuple
+    machine: tuple[str, ...]
     console: str
     # the devices are virtio-9p-BUS and so on
     bus: str = "device"
     what: str = ""
     # options of the compiler for programs: an exchange of 64 bits at once takes no library
-    flags: tuple = ()
+    flags: tuple[str, ...] = ()
     # fragments of its kernel's configuration, if they are not one of its name
-    configs: tuple = ()
+    configs: tuple[str, ...] = ()
 
     @property
-    def qemu(self):
+    def qemu(self) -> Path:
         return qemu.binary(target=self.emulator)
 
     @property
-    def root(self):
+    def root(self) -> Path:
         """What the guest has as its root."""
         return paths.in_build("root", cross.TRIPLETS[self.kernel])
 
     @property
-    def compiler(self):
+    def compiler(self) -> str:
         """What compiles programs for it."""
         return f"{cross.prefix(self.kernel)}gcc"
 
     @property
-    def symbols(self):
+    def symbols(self) -> dict[str, str | None]:
         """Its kernel's configuration."""
         return kconfig.merge(kconfig.of_other(self.configs or (self.name,)))
 
-    def plain(self):
+    def plain(self) -> Plain:
         """Its kernel."""
         goals = ("vmlinux", self.image.rpartition("/")[2])
         return kernel.Plain(TREE, "allnoconfig", self.symbols, goals, f"on-{self.name}",
                             tuple(cross.make_words(self.kernel)), cross.environment(self.kernel))
 
     @property
-    def kernel_name(self):
+    def kernel_name(self) -> str:
         """The directory of its kernel."""
         return f"{TREE}-on-{self.name}"
 
     @property
-    def vmlinux(self):
+    def vmlinux(self) -> Path:
         """Where its kernel is, in the form that is booted."""
         return paths.kernel_dir(self.kernel_name) / self.image
 
 
 VIRT = ("-M", "virt,gic-version=3")
-ARM64 = {"kernel": "arm64", "image": "arch/arm64/boot/Image", "emulator": "aarch64",
+ARM64: dict[str, Any] = {"kernel": "arm64", "image": "arch/arm64/boot/Image", "emulator": "aarch64",
          "machine": (*VIRT, "-cpu", "max,pauth-impdef=on"), "console": "ttyAMA0"}
 ALL = {arch.name: arch for arch in (
     Arch("arm64", what="64 bits", **ARM64),
@@ -99,19 +102,19 @@ ALL = {arch.name: arch for arch in (
 )}
 
 
-def kernels():
+def kernels() -> list[str]:
     """Kernels that do not boot on the lab's own machine."""
     return [arch.kernel_name for arch in ALL.values()]
 
 
-def named(name):
+def named(name: str) -> Arch | None:
     """The processor of this name; None for the lab's own."""
     if name and name not in ALL:
         raise LabError(f"no machine of the architecture '{name}'", f"use {', '.join(ALL)}")
     return ALL.get(name)
 
 
-def busybox(root):
+def busybox(root: Path) -> str:
     """Where the package has the program, as seen from bin: it differs between Debian's releases."""
     for place in ("bin/busybox", "usr/bin/busybox"):
         if (root / place).is_file():
@@ -119,7 +122,7 @@ def busybox(root):
     raise LabError("Debian's busybox-static has no bin/busybox", apt.NO_MIRROR)
 
 
-def build_root(step, arch, codename):
+def build_root(step: ui.Step, arch: Arch, codename: str) -> None:
     """The guest's root: Debian's busybox for its processor, and links to it."""
     debian, key = cross.DEBIAN[arch.kernel], f"root-{arch.kernel}"
     # Another release of how the links are made
@@ -143,6 +146,6 @@ def build_root(step, arch, codename):
     stamp.write(key, want)
 
 
-def build_init(arch):
+def build_init(arch: Arch) -> Path:
     """The lab's init for its processor."""
     return guest.build_init(arch.name, arch.compiler, cross.environment(arch.kernel))

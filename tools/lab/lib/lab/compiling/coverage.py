@@ -14,11 +14,13 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from lab.assembling import assemble, steps
-from lab.base import paths, proc, stamp, trees
+from lab.base import paths, proc, stamp, trees, ui
 from lab.base.errors import LabError
 
 # Below these directories is kernel code that runs; headers count where they are included.
@@ -41,76 +43,76 @@ LOCKED_MARK = "locked-down"
 NATIVE = {"aux/logic": "logic", "pt/logic": "logic", "bts/logic": "logic", "aux/arith": "arith"}
 
 
-def _files(suffix):
+def _files(suffix: str) -> list[str]:
     return sorted({path for step in steps.read() for path in step.files
                    if path.startswith(CODE) and path.endswith(suffix)})
 
 
-def sources():
+def sources() -> list[str]:
     """Our files that are compiled into the kernel, without the tests among them."""
     return [path for path in _files(".c") if not path.endswith(TESTS)]
 
 
-def headers():
+def headers() -> list[str]:
     """Our headers; those that have code count."""
     return _files(".h")
 
 
-def _of(paths_of_sources):
+def _of(paths_of_sources: Iterable[str]) -> str:
     """Text that make expands, for each object, to y if it is of one of these sources."""
     return f"$(if $(filter {' '.join(paths_of_sources)},$(obj)/$(basetarget).c),y,n)"
 
 
-def make_words():
+def make_words() -> list[str]:
     """Variables of make that have gcc count in our files, and in no others."""
     return [f"GCOV_PROFILE={_of(sources())}"]
 
 
-def race_words():
+def race_words() -> list[str]:
     """Variables of make by which KCSAN looks at our files, and at no others."""
     return [f"KCSAN_SANITIZE={_of(sources())}"]
 
 
-def kcov_words():
+def kcov_words() -> list[str]:
     """Variables of make by which a task can ask where it was: in our files, and in the base's."""
     return [f"KCOV_INSTRUMENT={_of([*sources(), *BASE_SOURCES])}"]
 
 
-def is_counting(kernel):
+def is_counting(kernel: Path) -> bool:
     """Whether a kernel, given its build directory, is one of the lab's that count."""
     return (paths.counts_coverage() and kernel.name.endswith(paths.COUNTS)
             and kernel == paths.in_build("kernel", kernel.name))
 
 
-def home():
+def home() -> Path:
     """Where the counters and the report are."""
     return paths.in_build("coverage")
 
 
-def counters(kernel):
+def counters(kernel: Path) -> Path:
     """The sums of all guests of a kernel, given its build directory."""
     return home() / kernel.name
 
 
 @contextlib.contextmanager
-def _alone():
+def _alone() -> Iterator[None]:
     """Guests end at the same time."""
     with open(paths.to_write(paths.in_build("lock-coverage")), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _note(kernel):
+def _note(kernel: Path) -> Path:
     return home() / f"{kernel.name}.built"
 
 
-def _source_hash():
+def _source_hash() -> str:
     """Of our files as they are in the tree now."""
     tree = assemble.tree(paths.SERIES)
     return stamp.of_files(tree / path for path in [*sources(), *headers()] if (tree / path).exists())
 
 
-def built(kernel):
+def built(kernel: Path) -> None:
     """The kernel of a build directory was built: what was counted in another code is forgotten."""
     objects = (kernel / path for path in sources())
     notes = sorted(place for path in objects if (place := path.with_suffix(".gcno")).exists())
@@ -122,7 +124,7 @@ def built(kernel):
             note.write_text(want)
 
 
-def _sort(directory, kernel, target):
+def _sort(directory: Path, kernel: Path, target: Path) -> None:
     """The counters of our objects, at their paths below the build directory."""
     prefix = f"{kernel}/".replace("/", "#")
     wanted = {path.removesuffix(".c") for path in sources()}
@@ -132,7 +134,7 @@ def _sort(directory, kernel, target):
             shutil.move(file, paths.to_write(target / f"{path}.gcda"))
 
 
-def add(directory, kernel):
+def add(directory: str, kernel: Path) -> None:
     """
     Add what the init of a guest has left in a directory, when all of it was written.
 
@@ -154,7 +156,7 @@ def add(directory, kernel):
         os.rename(new, total)
 
 
-def _put_back():
+def _put_back() -> list[Path]:
     """Each object's counters beside what the compiler noted of it, where gcov looks for them."""
     places, source = [], _source_hash()
     for total in sorted(home().glob(f"*{paths.COUNTS}")):
@@ -172,19 +174,19 @@ def _put_back():
     return sorted(set(places))
 
 
-def _gcovr(*words):
+def _gcovr(*words: str | Path) -> None:
     proc.run(["gcovr", "--exclude-unreachable-branches", *words], paths.log_file("coverage"),
              cwd=home(), failed="gcovr cannot read the counters")
 
 
-def _filters(tree):
+def _filters(tree: Path) -> list[str]:
     """Our files, and our headers where they are included."""
     names = [path.removesuffix(".c") for path in sources()] + headers()
     return [word for name in names
             for word in ("--filter", f"{re.escape(str(tree / name))}\\.?[ch]?$")]
 
 
-def _run_native(step):
+def _run_native(step: ui.Step) -> Path:
     """Build and run the tests of our files that need no kernel; where their counters are."""
     for name, program in NATIVE.items():
         step.progress(f"{name} without a kernel")
@@ -198,7 +200,7 @@ def _run_native(step):
     return home() / "native"
 
 
-def _add_line(line, other):
+def _add_line(line: dict[str, Any], other: dict[str, Any]) -> None:
     """
     What two programs have run of one line.
 
@@ -211,12 +213,12 @@ def _add_line(line, other):
             branch["count"] += more["count"]
 
 
-def _is_shared(path):
+def _is_shared(path: str) -> bool:
     """Whether a file in the tree is the one that programs without a kernel are made of."""
     return trees.same(paths.ROOT / path, assemble.tree(paths.SERIES) / path)
 
 
-def added(kernel, native):
+def added(kernel: dict[str, Any], native: dict[str, Any]) -> dict[str, Any]:
     """What ran in the kernel, and what ran of the same lines without one."""
     others = {(one["file"], line["line_number"]): line
               for one in native["files"] for line in one["lines"]}
@@ -227,7 +229,7 @@ def added(kernel, native):
     return kernel
 
 
-def sum_up(step):
+def sum_up(step: ui.Step) -> None:
     """Have gcovr read all counters, and make pages and a summary of the sums."""
     with _alone():
         places, tree = _put_back(), assemble.tree(paths.SERIES)
@@ -236,9 +238,10 @@ def sum_up(step):
     shutil.rmtree(pages(), ignore_errors=True)
     pages().mkdir(parents=True)
     found = []
-    for name, root, words in (
-            ("kernel", tree, ["--object-directory", paths.in_build("kernel"), *places]),
-            ("native", paths.ROOT, [native])):
+    parts: tuple[tuple[str, Path, list[str | Path]], ...] = (
+        ("kernel", tree, ["--object-directory", paths.in_build("kernel"), *places]),
+        ("native", paths.ROOT, [native]))
+    for name, root, words in parts:
         _gcovr("--root", root, *_filters(root), "--json", pages() / f"{name}.json", *words)
         found.append(json.loads((pages() / f"{name}.json").read_text()))
     # A base may have a form of its own of a file.
@@ -248,11 +251,11 @@ def sum_up(step):
            pages() / "index.html", "--json-summary", pages() / "summary.json")
 
 
-def pages():
+def pages() -> Path:
     return home() / "pages"
 
 
-def _percent(part, whole):
+def _percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 100.0
 
 
@@ -268,10 +271,10 @@ class Count:
     branches: int = 0
     taken: int = 0
 
-    def __add__(self, other):
+    def __add__(self, other: "Count") -> "Count":
         return Count(*map(sum, zip(astuple(self), astuple(other))))
 
-    def row(self):
+    def row(self) -> str:
         """For the table."""
         return (f"{_percent(self.booted, self.lines):>5.1f} %  "
                 f"{self.ran:>5} of {self.lines:>4} {_percent(self.ran, self.lines):>5.1f} %  "
@@ -279,14 +282,14 @@ class Count:
                 f"{_percent(self.taken, self.branches):>5.1f} %")
 
 
-def _lines(name):
+def _lines(name: str) -> dict[str, list[dict[str, Any]]]:
     """{file: its lines with code}"""
     found = json.loads((pages() / f"{name}.json").read_text())["files"]
     return {one["file"]: [line for line in one["lines"] if not line.get("gcovr/noncode")]
             for one in found}
 
 
-def counts():
+def counts() -> dict[str, Count]:
     """{file: its Count}; the branches as gcovr has them, which leaves out those of no code."""
     booted = {path: sum(bool(line["count"]) for line in lines)
               for path, lines in _lines("kernel").items()}
@@ -296,19 +299,19 @@ def counts():
                                    one["branch_covered"]) for one in found}
 
 
-def unreached():
+def unreached() -> list[str]:
     """Lines that no test ran, as FILE:NUMBER."""
     return [f"{path}:{line['line_number']}" for path, lines in sorted(_lines("lines").items())
             for line in lines if not line["count"]]
 
 
-def _function_at(source, number):
+def _function_at(source: str, number: int) -> str:
     """The name of the function in which a line of a file is, or that begins there."""
     found = filter(None, map(FUNCTION.match, reversed(source.splitlines()[:number])))
     return next((match[1] for match in found), "")
 
 
-def explained():
+def explained() -> set[str]:
     """The functions of which the documentation says why no test runs all of their lines."""
     found = LEFT.search((paths.ROOT / EXPLAINED).read_text())
     if not found:
@@ -317,16 +320,16 @@ def explained():
     return set(re.findall(r"``(\w+)\(\)``", found[1]))
 
 
-def of_functions(lines, tree):
+def of_functions(lines: Iterable[str], tree: Path) -> dict[str, str]:
     """Lines of a tree, FILE:NUMBER, by the functions that they are in: {name: its first one}"""
-    found = {}
+    found: dict[str, str] = {}
     for line in lines:
         path, _, number = line.rpartition(":")
         found.setdefault(_function_at((tree / path).read_text(), int(number)), line)
     return found
 
 
-def left():
+def left() -> dict[str, str]:
     """
     The functions that the tests do not run whole, though nothing says why, as of_functions().
 
@@ -338,7 +341,7 @@ def left():
     return {name: line for name, line in found.items() if name not in said}
 
 
-def show():
+def show() -> bool:
     """The table; whether the tests run as much as they are to."""
     rows = counts()
     total = sum(rows.values(), Count())

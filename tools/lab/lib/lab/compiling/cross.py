@@ -7,8 +7,9 @@ place and binutils by its -B; only the libraries of binutils need to be named.
 """
 
 import re
+from pathlib import Path
 
-from lab.base import apt, cache, paths, proc, sources, stamp
+from lab.base import apt, cache, paths, proc, sources, stamp, ui
 from lab.base.errors import LabError
 
 # {ARCH= of the kernel: what Debian calls the tools}
@@ -18,29 +19,29 @@ DEBIAN = {"arm64": "arm64", "arm": "armel", "s390": "s390x", "powerpc": "ppc64el
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 
-def root(arch):
+def root(arch: str) -> Path:
     """Where the packages of an architecture are unpacked."""
     return paths.in_build("cross", arch)
 
 
-def prefix(arch):
+def prefix(arch: str) -> str:
     """What CROSS_COMPILE= is to be."""
     return f"{root(arch)}/usr/bin/{TRIPLETS[arch]}-"
 
 
-def make_words(arch):
+def make_words(arch: str) -> list[str]:
     """What make needs to build a kernel for it."""
     compiler = [f"CC=ccache {prefix(arch)}gcc"] if cache.use_ccache() else []
     return [f"ARCH={arch}", f"CROSS_COMPILE={prefix(arch)}", *compiler]
 
 
-def environment(arch):
+def environment(arch: str) -> dict[str, str]:
     """Where binutils finds its libraries, and the packages that an object depends on."""
     return {"LD_LIBRARY_PATH": str(root(arch) / LIBRARIES),
             "CCACHE_NAMESPACE": stamp.read(f"packages-{arch}")}
 
 
-def compiler_of(depends, triplet):
+def compiler_of(depends: str, triplet: str) -> str:
     """The package that the default compiler's one stands for, with its release."""
     match = re.search(rf"\bgcc-(\d+)-{triplet}\b", depends)
     if not match:
@@ -48,7 +49,7 @@ def compiler_of(depends, triplet):
     return match[1]
 
 
-def packages(private, arch):
+def packages(private: apt.Apt, arch: str) -> list[str]:
     """What a kernel's objects need, and programs that are linked statically.
 
     The compiler proper, its driver, assembler, linker; the libraries of C and of the compiler.
@@ -61,7 +62,7 @@ def packages(private, arch):
             f"linux-libc-dev-{debian}-cross"]
 
 
-def fetch(step, arch, codename):
+def fetch(step: ui.Step, arch: str, codename: str) -> None:
     """Have the compiler of an architecture; without the network if it is there."""
     # Another release of this list of packages
     key, want = f"cross-{arch}", f"{codename} 3"
@@ -82,13 +83,15 @@ def fetch(step, arch, codename):
     stamp.write(key, want)
 
 
-def check(arch):
+def check(arch: str) -> None:
     """The tools run where they are now, and are found by each other."""
     test = paths.to_write(root(arch) / "check" / "one.c")
     test.write_text("int main(void) { return 1; }\n")
     log = paths.log_file("cross")
-    for argv in ([f"{prefix(arch)}gcc", "-c", test, "-o", test.with_suffix(".o")],
-                 [f"{prefix(arch)}ld", "-r", test.with_suffix(".o"), "-o", test.with_suffix(".r")],
-                 [f"{prefix(arch)}gcc", "-static", test, "-o", test.with_suffix("")]):
+    commands: tuple[list[str | Path], ...] = (
+        [f"{prefix(arch)}gcc", "-c", test, "-o", test.with_suffix(".o")],
+        [f"{prefix(arch)}ld", "-r", test.with_suffix(".o"), "-o", test.with_suffix(".r")],
+        [f"{prefix(arch)}gcc", "-static", test, "-o", test.with_suffix("")])
+    for argv in commands:
         proc.run(argv, log, env=environment(arch),
                  failed=f"the unpacked compiler for {arch} does not work")

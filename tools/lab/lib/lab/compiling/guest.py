@@ -4,6 +4,8 @@
 import os
 import pwd
 import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from lab.base import paths, proc, stamp
 from lab.base.errors import LabError
@@ -16,7 +18,7 @@ INIT_AT = 0x70000000
 GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def build_init(arch="", compiler="gcc", env=None):
+def build_init(arch: str = "", compiler: str = "gcc", env: dict[str, str] | None = None) -> Path:
     """Static, as it runs before there is any file system with libraries.
 
     For another processor than this machine's: its name, and its compiler.
@@ -39,7 +41,8 @@ def build_init(arch="", compiler="gcc", env=None):
     return init
 
 
-def cpio_entry(name, data, mode, rdev=(0, 0), inode=0):
+def cpio_entry(name: str, data: bytes, mode: int, rdev: tuple[int, int] = (0, 0),
+               inode: int = 0) -> bytes:
     """One file in the 'newc' format that the kernel unpacks."""
     encoded = name.encode() + b"\0"
     fields = (inode, mode, 0, 0, 1, 0, len(data), 0, 0, *rdev, len(encoded), 0)
@@ -47,11 +50,13 @@ def cpio_entry(name, data, mode, rdev=(0, 0), inode=0):
     return _pad(header + encoded) + _pad(data)
 
 
-def _pad(data):
+def _pad(data: bytes) -> bytes:
     return data + b"\0" * (-len(data) % 4)
 
 
-def spec_items(command, cwd, user, shares, env, winsize=None, coverage=""):
+def spec_items(command: Sequence[str], cwd: str, user: pwd.struct_passwd, shares: Sequence[str],
+               env: dict[str, str], winsize: tuple[int, int] | None = None,
+               coverage: str = "") -> list[tuple[str, str]]:
     """The specification of a run; tools/lab/guest/spec.c reads it."""
     items = [("cwd", cwd)]
     items += [("coverage", coverage)] if coverage else []
@@ -65,7 +70,7 @@ def spec_items(command, cwd, user, shares, env, winsize=None, coverage=""):
     return items
 
 
-def find_user(name):
+def find_user(name: str) -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(name)
     except KeyError:
@@ -73,7 +78,7 @@ def find_user(name):
                        "name one that 'getent passwd' lists, for example nobody") from None
 
 
-def environment(user, extra):
+def environment(user: pwd.struct_passwd, extra: dict[str, str]) -> dict[str, str]:
     """A small environment that does not depend on the caller's shell."""
     env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     env.update((k, v) for k, v in os.environ.items() if k.startswith("LAB_"))
@@ -85,7 +90,7 @@ def environment(user, extra):
     return env
 
 
-def initramfs(target, init, items):
+def initramfs(target: Path, init: Path, items: Iterable[tuple[str, str]]) -> Path:
     """Write the initramfs: /init, /spec and the console that init prints on."""
     spec = b"".join(f"{key}={value}".encode() + b"\0" for key, value in items)
     with open(target, "wb") as out:

@@ -4,10 +4,13 @@
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from lab.assembling import assemble
-from lab.base import cache, paths, proc, sources, stamp
+from lab.base import cache, paths, proc, sources, stamp, ui
 from lab.compiling import compiled, coverage, kconfig
 
 # The configuration as the lab has it, beside .config, without what 'lab menuconfig' has saved.
@@ -22,20 +25,21 @@ DEBUG_VARIABLES = ["KASAN_SANITIZE_string.o=n", "KASAN_SANITIZE_enlighten.o=n",
                    "KASAN_SANITIZE_configs.o=n"]
 
 
-def make(name, build, args, log, env=None, **more):
+def make(name: str, build: Path, args: Sequence[str], log: Path, env: dict[str, str] | None = None,
+         **more: Any) -> None:
     """Run make for a kernel's source and a build directory: equal inputs make equal objects."""
     build.mkdir(parents=True, exist_ok=True)
     proc.run(["make", "-C", source(name), f"O={build}", f"-j{proc.jobs()}",
               *reproducible(name, build), *args], log, env=compiling(name, build, env), **more)
 
 
-def compiling(name, build, env=None):
+def compiling(name: str, build: Path, env: dict[str, str] | None = None) -> dict[str, str]:
     """Environment of such a make; the cache does not look at options that map paths."""
     env = env or {}
     return {**env, **cache.of_any_clone(_flags(name, build), env.get("CCACHE_NAMESPACE", ""))}
 
 
-def _flags(name, build):
+def _flags(name: str, build: Path) -> str:
     """
     Options of the compiler that keep the place of tree and build out of objects.
 
@@ -49,7 +53,7 @@ def _flags(name, build):
                      f"-fmacro-prefix-map={relative}/="))
 
 
-def reproducible(name, build):
+def reproducible(name: str, build: Path) -> list[str]:
     """Variables of make by which neither time, host nor place gets into what it makes."""
     flags = _flags(name, build)
     return [f"KCFLAGS={flags}", f"KAFLAGS={flags}", "KBUILD_BUILD_USER=lab",
@@ -57,36 +61,36 @@ def reproducible(name, build):
             f"KBUILD_BUILD_TIMESTAMP={_date()}"]
 
 
-def _date():
+def _date() -> str:
     """When Debian packed the base."""
     packed = time.gmtime((sources.kernel() / "Makefile").stat().st_mtime)
     return time.strftime("%a %b %e %H:%M:%S UTC %Y", packed)
 
 
-def _make(name, debug, args, **more):
+def _make(name: str, debug: bool, args: Sequence[str], **more: Any) -> None:
     make(name, paths.kernel_dir(name, debug), [*args, *variables(name, debug)],
          log_file(name, debug), **more)
 
 
-def variables(name, debug):
+def variables(name: str, debug: bool) -> list[str]:
     """Variables of make that say how some objects of a kernel are compiled."""
     checking = coverage.race_words() if paths.finds_races(debug) else DEBUG_VARIABLES
     return [*([*checking, *coverage.kcov_words()] if debug else []),
             *(coverage.make_words() if paths.counts_coverage(name) else [])]
 
 
-def wanted_config(name, debug):
+def wanted_config(name: str, debug: bool) -> dict[str, str | None]:
     """{symbol: value} of what the lab wants a kernel to have."""
     racing = kconfig.racing() if paths.finds_races(debug) else []
     counting = kconfig.counting() if paths.counts_coverage(name) else []
     return kconfig.merge([*kconfig.fragments(name, debug), *racing, *counting])
 
 
-def source(name):
+def source(name: str) -> Path:
     return sources.kernel() if name == "stock" else assemble.tree(paths.tree_name(name))
 
 
-def log_file(name, debug):
+def log_file(name: str, debug: bool) -> Path:
     return paths.log_file(f"kernel-{paths.kernel_name(name, debug)}")
 
 
@@ -100,31 +104,31 @@ class Plain:
 
     tree: str
     config: str
-    symbols: dict
-    goals: tuple = ("vmlinux",)
+    symbols: dict[str, str | None]
+    goals: tuple[str, ...] = ("vmlinux",)
     # what tells it from the others of this tree
     title: str = ""
     # what make gets in addition, and its environment
-    words: tuple = ()
-    env: dict = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
     # whether what an earlier source has left must not be there
     fresh: bool = False
 
     @property
-    def label(self):
+    def label(self) -> str:
         names = [symbol.removeprefix("CONFIG_") for symbol in self.symbols]
         return "-".join([self.tree, *([self.title] if self.title else [self.config, *names])])
 
     @property
-    def directory(self):
+    def directory(self) -> Path:
         return paths.kernel_dir(self.label)
 
     @property
-    def log(self):
+    def log(self) -> Path:
         return log_file(self.label, False)
 
 
-def build_plain(step, plain):
+def build_plain(step: ui.Step, plain: Plain) -> None:
     """Build the tree, or the parts of it that are the goals."""
     build, key = plain.directory, f"kernel-{plain.label}"
     want = stamp.of_text(plain.config, plain.symbols, plain.goals, plain.words, plain.env,
@@ -145,14 +149,15 @@ def build_plain(step, plain):
     stamp.write(key, want)
 
 
-def check(step, name, objects, words=()):
+def check(step: ui.Step, name: str, objects: Sequence[str], words: Sequence[str] = ()) -> None:
     """Compile objects of a built kernel once more, with W=1 and sparse; what they say is logged."""
     for path in objects:
         (paths.kernel_dir(name) / path).unlink(missing_ok=True)
     compile_only(step, name, objects, ["W=1", "C=2", *words])
 
 
-def compile_only(step, name, targets, words=()):
+def compile_only(step: ui.Step, name: str, targets: Sequence[str],
+                 words: Sequence[str] = ()) -> None:
     """Compile objects, or with a '/' at its end what is in a directory, and link no kernel."""
     configure(name, False)
     stamp.clear(f"kernel-{paths.kernel_name(name, False)}")
@@ -160,7 +165,7 @@ def compile_only(step, name, targets, words=()):
           on_line=lambda line: step.progress(line.strip()))
 
 
-def configure(name, debug):
+def configure(name: str, debug: bool) -> None:
     """Make .config anew if a fragment, the saved options or the source have changed."""
     wanted = wanted_config(name, debug)
     for symbol in _not_yet(name, debug):
@@ -184,13 +189,13 @@ def configure(name, debug):
     stamp.write(step, want)
 
 
-def configure_only(step, name=paths.SERIES):
+def configure_only(step: ui.Step, name: str = paths.SERIES) -> None:
     """The configuration, and no kernel."""
     configure(name, False)
     step.note = f"{len(kconfig.saved(name))} saved options" if kconfig.saved(name) else ""
 
 
-def _make_config(name, debug, wanted):
+def _make_config(name: str, debug: bool, wanted: dict[str, str | None]) -> None:
     merged = paths.kernel_dir(name, debug) / "lab.config"
     merged.write_text(kconfig.as_text(wanted))
     _make(name, debug, ["allnoconfig"], env={"KCONFIG_ALLCONFIG": str(merged)},
@@ -198,7 +203,7 @@ def _make_config(name, debug, wanted):
     _make(name, debug, ["olddefconfig"], failed="cannot configure the kernel")
 
 
-def _not_yet(name, debug):
+def _not_yet(name: str, debug: bool) -> list[str]:
     """Options of the series that a tree with its first steps only does not have yet."""
     if name == "stock" or \
             stamp.is_current(f"tree-{paths.tree_name(name)}", assemble.inputs_hash()):
@@ -208,34 +213,34 @@ def _not_yet(name, debug):
             if not any(kconfig.defines(text, symbol) for text in texts)]
 
 
-def _version():
+def _version() -> str:
     return stamp.read("version-linux")
 
 
-def _options(name):
+def _options(name: str) -> list[str]:
     """Hash of what a series changes in the Kconfig files of the base."""
     if name == "stock":
         return []
     return [stamp.of_files(source(name) / path for path in _changed_kconfig(name))]
 
 
-def _changed_kconfig(name):
+def _changed_kconfig(name: str) -> list[str]:
     return [path for path in assemble.changed_paths(paths.tree_name(name))
             if "Kconfig" in path and (source(name) / path).exists()]
 
 
-def _content(name):
+def _content(name: str) -> list[str]:
     """What the source of a kernel is made of, beside the base."""
     return [] if name == "stock" else [stamp.read(f"tree-{paths.tree_name(name)}")]
 
 
-def expected_objects(name, debug):
+def expected_objects(name: str, debug: bool) -> int:
     """Of a kernel that was never counted, about as many as of that of the series."""
     kind = paths.DEBUG if debug else ""
     return EXPECTED_OBJECTS.get(name + kind, EXPECTED_OBJECTS[paths.SERIES + kind])
 
 
-def build(step, name=paths.SERIES, debug=False):
+def build(step: ui.Step, name: str = paths.SERIES, debug: bool = False) -> None:
     """An interrupted build resumes: make knows what is done."""
     configure(name, debug)
     image = paths.vmlinux(name, debug)

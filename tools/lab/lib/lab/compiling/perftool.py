@@ -5,7 +5,8 @@ from lab.assembling import assemble
 from lab.base import cache, paths, proc
 from lab.compiling import compiled, kernel
 import shutil
-from lab.base import stamp
+from pathlib import Path
+from lab.base import stamp, ui
 from lab.base.errors import LabError
 
 # Left out is what neither a test nor the call trace needs; each costs build
@@ -35,22 +36,22 @@ NOT_COMPILED = ("tools/testing/", "tools/perf/Documentation/", "tools/perf/dlfil
                 "tools/perf/tests/shell/")
 
 
-def options():
+def options() -> list[str]:
     """make's variables; debug information names no place of this machine."""
     return [*OPTIONS, f"EXTRA_CFLAGS=-fdebug-prefix-map={paths.build_dir()}={paths.DEBUG_ROOT}"]
 
 
-def expected_objects():
+def expected_objects() -> int:
     """Of a base that was never counted, about as many as of the default one."""
     return EXPECTED_OBJECTS.get(paths.base_name(), EXPECTED_OBJECTS[paths.DEFAULT_BASE])
 
 
-def is_compiled(path):
+def is_compiled(path: str) -> bool:
     """Whether a file of the kernel's tree may be part of perf; others' changes rebuild nothing."""
     return path.startswith("tools/") and not path.startswith(NOT_COMPILED)
 
 
-def changes(name):
+def changes(name: str) -> list[str]:
     """A line for each file of perf that the series changes: its path, and a hash if it is there."""
     if name != paths.SERIES:
         return []
@@ -60,12 +61,12 @@ def changes(name):
             for path, file in files.items()]
 
 
-def wanted(name):
+def wanted(name: str) -> str:
     """The stamp of what perf is to be made of."""
     return stamp.of_text(stamp.read("version-linux"), *options(), *LINKING.values(), *changes(name))
 
 
-def build(step, name=paths.SERIES):
+def build(step: ui.Step, name: str = paths.SERIES) -> None:
     """Build perf of the series, whose tree is assembled, or that of the base."""
     program, want = paths.perf(name), wanted(name)
     directory = program.parent
@@ -90,7 +91,7 @@ def build(step, name=paths.SERIES):
     step.note = "perf " + stamp.read("version-linux").split("-")[0]
 
 
-def start_over(directory, want):
+def start_over(directory: Path, want: str) -> None:
     """
     Remove what was built of another source or with other options.
 
@@ -103,7 +104,7 @@ def start_over(directory, want):
         stamp.write(begun, want)
 
 
-def check_features(program):
+def check_features(program: Path) -> None:
     """What perf says that it was built with has all that the lab needs."""
     text = proc.output([program, "version", "--build-options"])
     listed = {name.strip(): state for name, _, state in

@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lab.assembling import assemble as assemble_mod, steps as steps_mod
-from lab.base import bases, cache, paths, proc, sources, stamp, trees
+from lab.base import bases, cache, paths, proc, sources, stamp, trees, ui
 from lab.base.errors import LabError
 
 CONFIGURE = """
@@ -35,26 +36,26 @@ LAB_ONLY = "configs/"
 PYTHON_ONLY = "pythondeps.toml"
 
 
-def of(name, release):
+def of(name: str, release: str) -> str:
     """What belongs to a release has its number in its name, but for the lab's own."""
     return name if release == RELEASE else f"{name}-{release}"
 
 
-def tree(release=RELEASE):
+def tree(release: str = RELEASE) -> Path:
     return paths.in_build("src", of("qemu", release))
 
 
-def home():
+def home() -> Path:
     """Where the releases and the steps are."""
     return paths.QEMU_DIR / "patches"
 
 
-def steps(release=RELEASE):
+def steps(release: str = RELEASE) -> list[steps_mod.Step]:
     """The steps for a release of QEMU, in order."""
     return steps_mod.read(bases.read(release, home()), paths.QEMU_DIR)
 
 
-def lab_files(release=RELEASE):
+def lab_files(release: str = RELEASE) -> list[tuple[Path, Path]]:
     """(file, path in QEMU's tree) of what the lab has beside the steps, as a release needs it."""
     found = {}
     roots = bases.read(release, home()).overlays(paths.QEMU_DIR)
@@ -65,7 +66,7 @@ def lab_files(release=RELEASE):
     return [(file, path) for path, file in found.items()]
 
 
-def unlisted(found):
+def unlisted(found: Iterable[steps_mod.Step]) -> list[str]:
     """Files in tools/emulator/qemu that are for QEMU's tree and that no step brings."""
     brought = {path for step in found for path in step.files}
     files = (file.relative_to(paths.QEMU_DIR) for file in sorted(paths.QEMU_DIR.rglob("*"))
@@ -75,15 +76,16 @@ def unlisted(found):
             and str(path) not in brought]
 
 
-def inputs_hash(release=RELEASE):
+def inputs_hash(release: str = RELEASE) -> str:
     parts = [f"{file} {stamp.of_files([file])}" for step in steps(release)
              for file in step.inputs()]
     parts += [f"{path} {stamp.of_files([file])}" for file, path in lab_files(release)]
     return stamp.of_text(stamp.read(sources.qemu_key(release)), *parts)
 
 
-def assemble_into(directory, release=RELEASE, count=None):
+def assemble_into(directory: Path, release: str = RELEASE, count: int | None = None) -> None:
     """The steps, or the first so many of them, and what the lab has."""
+    path: str | Path
     work = directory.with_name(f"{directory.name}.layer")
     shutil.rmtree(work, ignore_errors=True)
     try:
@@ -97,7 +99,7 @@ def assemble_into(directory, release=RELEASE, count=None):
         trees.replace(file, directory / path)
 
 
-def check_edited(release=RELEASE):
+def check_edited(release: str = RELEASE) -> None:
     """Refuse a source of QEMU, and a tree of it, that somebody has edited."""
     ours = {str(path) for step in steps(release) for path in step.files}
     ours |= {str(path) for _, path in lab_files(release)}
@@ -106,7 +108,7 @@ def check_edited(release=RELEASE):
                                "tools/emulator/README.md")
 
 
-def assemble(release=RELEASE):
+def assemble(release: str = RELEASE) -> None:
     """Bring src/qemu up to date with the pristine source and our files."""
     want, key, target = inputs_hash(release), of("qemu-tree", release), tree(release)
     if stamp.is_current(key, want) and target.exists():
@@ -126,7 +128,7 @@ def assemble(release=RELEASE):
     stamp.write(key, want)
 
 
-def _devices(source, targets):
+def _devices(source: Path, targets: Sequence[str]) -> list[str]:
     """
     Only those that the lab lists; 'lab bench objects' counts what is compiled.
 
@@ -137,7 +139,7 @@ def _devices(source, targets):
     return ["--without-default-devices", *listed] if listed else []
 
 
-def options(source, build, targets=TARGETS):
+def options(source: Path, build: Path, targets: Sequence[str] = TARGETS) -> list[str]:
     """configure's arguments; messages name a source file by its place in QEMU's tree."""
     relative = os.path.relpath(source, build)
     maps = " ".join(f"-ffile-prefix-map={place}/=" for place in (source, relative))
@@ -145,7 +147,9 @@ def options(source, build, targets=TARGETS):
             *_devices(source, targets), f"--extra-cflags={maps}"]
 
 
-def configure(source, build, log, release=RELEASE, on_line=None, targets=TARGETS):
+def configure(source: Path, build: Path, log: Path, release: str = RELEASE,
+              on_line: Callable[[str], None] | None = None,
+              targets: Sequence[str] = TARGETS) -> None:
     version = stamp.read(sources.qemu_key(release))
     key = f"configure-{build.name}"
     want = stamp.of_text(source, version, *options(source, build, targets))
@@ -160,13 +164,14 @@ def configure(source, build, log, release=RELEASE, on_line=None, targets=TARGETS
     stamp.write(key, want)
 
 
-def binary(release=RELEASE, pristine=False, target="x86_64"):
+def binary(release: str = RELEASE, pristine: bool = False, target: str = "x86_64") -> Path:
     """The emulator of a processor; all but x86-64 are in one build."""
     name = "qemu-pristine" if pristine else of("qemu", release)
     return paths.in_build(name if target in TARGETS else "qemu-other", f"qemu-system-{target}")
 
 
-def build(step, pristine=False, release=RELEASE, targets=TARGETS):
+def build(step: ui.Step, pristine: bool = False, release: str = RELEASE,
+          targets: Sequence[str] = TARGETS) -> None:
     """ninja decides what has to be done; with nothing to do it takes a second."""
     check_edited(release)
     if not pristine:
@@ -183,7 +188,7 @@ def build(step, pristine=False, release=RELEASE, targets=TARGETS):
     configure(source, place, log, release,
               lambda line: step.progress(f"configuring: {line}"), targets)
 
-    def progress(line):
+    def progress(line: str) -> None:
         if match := PROGRESS.match(line):
             step.count(int(match[1]), int(match[2]), line[match.end():].strip())
     stamp.clear(key)
@@ -196,7 +201,7 @@ def build(step, pristine=False, release=RELEASE, targets=TARGETS):
     step.note = f"QEMU {version}"
 
 
-def check_binary(made):
+def check_binary(made: Path) -> None:
     done = subprocess.run([str(made), "--version"], capture_output=True, check=False)
     if done.returncode:
         raise LabError(f"{Path(made).name} was built but does not run",
