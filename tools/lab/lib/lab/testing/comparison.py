@@ -3,7 +3,9 @@
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.base import paths, ui
 from lab.base.errors import LabError
@@ -28,10 +30,11 @@ class Row:
     note: str = ""
 
 
-def _measure(kernel, command, options):
+def _measure(kernel: str, command: Sequence[str | Path],
+             options: Sequence[str]) -> dict[str, float]:
     """One guest's figures, by name."""
-    line = [paths.LAB_DIR / "lab", "run", "--kernel", kernel, "--cpus", "1", "--timeout",
-            str(LIMIT), *options, "--", *command]
+    line: list[str | Path] = [paths.LAB_DIR / "lab", "run", "--kernel", kernel, "--cpus", "1",
+                              "--timeout", str(LIMIT), *options, "--", *command]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
@@ -44,9 +47,10 @@ def _measure(kernel, command, options):
     return {key: float(value) for key, value in map(str.split, done.stdout.splitlines())}
 
 
-def measure(bench, commands, options=()):
+def measure(bench: str, commands: Mapping[str, Sequence[str | Path]],
+            options: Sequence[str] = ()) -> dict[str, list[dict[str, float]]]:
     """Run each kernel's command RUNS times, in turn; {kernel: figures of each run}."""
-    results = {kernel: [] for kernel in KERNELS}
+    results: dict[str, list[dict[str, float]]] = {kernel: [] for kernel in KERNELS}
     with ui.step(f"{bench}: measure") as step:
         for number in range(RUNS):
             for kernel, runs in results.items():
@@ -55,17 +59,17 @@ def measure(bench, commands, options=()):
     return results
 
 
-def _smallest(runs, key):
+def _smallest(runs: list[dict[str, float]], key: str) -> float:
     return min(run[key] for run in runs)
 
 
-def _spread(runs, key):
+def _spread(runs: list[dict[str, float]], key: str) -> float:
     """How much larger the largest is than the smallest, as a part of it."""
     least = _smallest(runs, key)
     return max(run[key] for run in runs) / least - 1 if least else 0
 
 
-def _print_row(row, results, digits):
+def _print_row(row: Row, results: dict[str, list[dict[str, float]]], digits: int) -> None:
     if not all(row.key in run for run in results[STOCK]):
         print(f"  {row.label:<30} {'none':>14} {_smallest(results[OURS], row.key):14,.{digits}f}"
               f"{'':19}stock cannot do it")
@@ -80,7 +84,8 @@ def _print_row(row, results, digits):
           f"{100 * apart:6.1f} %   {row.note or f'{row.most:.1f} {met}'}")
 
 
-def print_table(title, rows, results, digits=0):
+def print_table(title: str, rows: Iterable[Row], results: dict[str, list[dict[str, float]]],
+                digits: int = 0) -> None:
     print(f"{title:<32} {STOCK:>14} {'ours':>14} {'ratio':>7} {'repeats':>8}   target")
     for row in rows:
         if row.key:
@@ -89,7 +94,9 @@ def print_table(title, rows, results, digits=0):
             print(f"\n{row.label}")
 
 
-def run(name, title, rows, build, options=(), digits=0):
+def run(name: str, title: str, rows: Iterable[Row],
+        build: Callable[[Path], Mapping[str, Sequence[str | Path]]], options: Sequence[str] = (),
+        digits: int = 0) -> int:
     """A whole benchmark; BUILD makes, with a log file, each kernel's command. The exit status."""
     try:
         with ui.step(f"{name}: build"):

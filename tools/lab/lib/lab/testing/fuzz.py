@@ -58,10 +58,10 @@ class Result:
     programs: int = 0
     edges: int = 0
     finding: str = ""
-    place: Path = None
-    notes: list = field(default_factory=list)
+    place: Path | None = None
+    notes: list[str] = field(default_factory=list)
 
-    def add(self, other):
+    def add(self, other: "Result") -> None:
         self.operations += other.operations
         self.programs += other.programs
         self.edges = max(self.edges, other.edges)
@@ -78,11 +78,11 @@ class Target:
     lab: str = str(paths.LAB_DIR / "lab")
 
     @property
-    def name(self):
+    def name(self) -> str:
         kernel = Path(self.kernel).name if paths.is_image(self.kernel) else self.kernel
         return kernel if paths.is_image(self.kernel) else paths.kernel_name(kernel, self.debug)
 
-    def run(self, place, words, seconds):
+    def run(self, place: Path, words: str, seconds: float) -> subprocess.CompletedProcess[str]:
         """Run aux_fuzz in a guest, in its directory; the process that has ended."""
         command = [self.lab, "run", "--kernel", self.kernel, *(["--debug"] if self.debug else []),
                    "--share", place, "--cpus", "2", "--memory", MEMORY, "--timeout",
@@ -97,7 +97,7 @@ class Target:
                               stderr=subprocess.STDOUT, errors="replace", check=False)
 
 
-def build(place, *words, env=None):
+def build(place: Path, *words: str, env: dict[str, str] | None = None) -> None:
     """The program, in the directory where it is to run."""
     kselftests.source()
     place.mkdir(parents=True, exist_ok=True)
@@ -105,13 +105,14 @@ def build(place, *words, env=None):
     kselftests.build(place, "for the fuzzer", "-B", *words, makefile=paths.FUZZ_DIR, env=env)
 
 
-def kept(target):
+def kept(target: Target) -> Path:
     """Where the corpus of a kernel outlives clones: in the cache, or in the build directory."""
-    where = cache.part(cache.FUZZED) if cache.state().writable else paths.in_build("fuzz-corpus")
+    where = cache.part(cache.FUZZED) if cache.state().writable else None
+    where = where or paths.in_build("fuzz-corpus")
     return where / paths.base_name() / target.kernel.replace("/", "_")
 
 
-def _copy_new(source, directory):
+def _copy_new(source: Path, directory: Path) -> None:
     """What is in one corpus and not in another."""
     directory.mkdir(parents=True, exist_ok=True)
     for file in source.glob("*") if source.is_dir() else ():
@@ -119,35 +120,35 @@ def _copy_new(source, directory):
             shutil.copyfile(file, directory / file.name)
 
 
-def _clear(place):
+def _clear(place: Path) -> None:
     for name in ("finding", "best", "attempt", "next", "batch", REPRODUCER, CONSOLE):
         (place / name).unlink(missing_ok=True)
 
 
-def _read(path):
+def _read(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def never(said):
+def never(said: str) -> set[str]:
     """The operations that have not succeeded once, by what aux_fuzz says of each."""
     succeeded = {line.split()[0]: int(line.split()[1]) for line in said.splitlines()
                  if re.match(r"[a-z-]+ +\d+", line)}
     return {name for name in OFTEN | succeeded.keys() if not succeeded.get(name)}
 
 
-def _summary(said):
+def _summary(said: str) -> Result:
     match = SUMMARY.search(said)
-    return Result(*map(int, match.groups()[:3])) if match else Result()
+    return Result(int(match[1]), int(match[2]), int(match[3])) if match else Result()
 
 
-def _check_outside(place, done, file):
+def _check_outside(place: Path, done: subprocess.CompletedProcess[str], file: str) -> None:
     """Raise an error if QEMU has ended by itself and its kernel had no complaint."""
     outside = OUTSIDE.search(done.stdout)
     if outside and not splats.find(_read(place / CONSOLE)):
         raise LabError(outside[1], f"see {place / file}")
 
 
-def _check(place, done):
+def _check(place: Path, done: subprocess.CompletedProcess[str]) -> None:
     """Raise an error if a guest has ended of something that is no finding."""
     if (place / "finding").exists() or splats.find(_read(place / CONSOLE)):
         return
@@ -157,7 +158,7 @@ def _check(place, done):
         raise LabError("the fuzzer cannot go on", (said or [f"see {place / 'log'}"])[-1])
 
 
-def _finding_of_guest(place, done):
+def _finding_of_guest(place: Path, done: subprocess.CompletedProcess[str]) -> None:
     """What has ended a guest, whose last steps are in the file 'batch'."""
     found = splats.find(_read(place / CONSOLE))
     what = found[0] if found else f"the guest ends with status {done.returncode}"
@@ -166,7 +167,8 @@ def _finding_of_guest(place, done):
     (place / "finding").write_text(f"{what}\n")
 
 
-def one_round(target, place, seconds, seed, operations=0):
+def one_round(target: Target, place: Path, seconds: float, seed: int,
+              operations: int = 0) -> Result:
     """A guest in which programs run, until something is found or the time is over."""
     _clear(place)
     done = target.run(place, f"run . {seconds:.0f} {seed} {operations}", seconds)
@@ -185,7 +187,8 @@ def one_round(target, place, seconds, seed, operations=0):
     return result
 
 
-def shrink(target, place, step=None, seconds=float("inf"), attempts=ATTEMPTS):
+def shrink(target: Target, place: Path, step: ui.Step | None = None, seconds: float = float("inf"),
+           attempts: int = ATTEMPTS) -> int:
     """
     Make the steps of a finding fewer; how many are left, or 0 if they do no harm again.
 
@@ -210,7 +213,7 @@ def shrink(target, place, step=None, seconds=float("inf"), attempts=ATTEMPTS):
     return _count_steps(place)
 
 
-def _end_of_guest(place, done):
+def _end_of_guest(place: Path, done: subprocess.CompletedProcess[str]) -> None:
     """Whether the steps that were tried have ended a guest, or only its time was over."""
     if done.returncode == LATE and not splats.find(_read(place / CONSOLE)):
         (place / "attempt").unlink(missing_ok=True)
@@ -219,11 +222,11 @@ def _end_of_guest(place, done):
         (place / "next").write_text("0\n")
 
 
-def _count_steps(place):
+def _count_steps(place: Path) -> int:
     return sum(1 for line in _read(place / "best").splitlines() if line)
 
 
-def write(target, place, times=1):
+def write(target: Target, place: Path, times: int = 1) -> Path:
     """
     The steps as a program in C: what they call when they do harm, which may depend on timing. They
     run so many times at most; if they do no harm, that is said.
@@ -238,7 +241,8 @@ def write(target, place, times=1):
     return place / REPRODUCER
 
 
-def _guests(target, home, seconds, seed, jobs, operations):
+def _guests(target: Target, home: Path, seconds: float, seed: int, jobs: int,
+            operations: int) -> list[Result]:
     """So many guests at a time, each with its part of the operations."""
     corpus = kept(target)
     places = [home / str(number) for number in range(jobs)]
@@ -249,7 +253,7 @@ def _guests(target, home, seconds, seed, jobs, operations):
         rounds = [pool.submit(one_round, target, place, seconds, seed + number,
                               -(-operations // jobs))
                   for number, place in enumerate(places)]
-        failed = [each.exception() for each in rounds if each.exception()]
+        failed = [error for each in rounds if (error := each.exception())]
         results = [each.result() for each in rounds if not each.exception()]
     for place in places:
         _copy_new(place / "corpus", corpus)
@@ -260,7 +264,8 @@ def _guests(target, home, seconds, seed, jobs, operations):
     return results
 
 
-def run(target, seconds, seed=None, jobs=1, operations=0):
+def run(target: Target, seconds: float, seed: int | None = None, jobs: int = 1,
+        operations: int = 0) -> Result:
     """Rounds for some time, or until so many operations have run; goes on from the corpus."""
     home = paths.in_build("fuzz", target.name)
     seed = int(time.time()) if seed is None else seed
@@ -278,9 +283,10 @@ def run(target, seconds, seed=None, jobs=1, operations=0):
     return total
 
 
-def report(target, result):
+def report(target: Target, result: Result) -> None:
     """Shrink what was found, and say where everything is."""
     place = result.place
+    assert place is not None
     ui.say(f"found: {result.finding}")
     with ui.step("Making it smaller") as step:
         left = shrink(target, place, step)

@@ -3,18 +3,23 @@
 
 import re
 import xml.etree.ElementTree as xml
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from lab.testing import tap
+
+if TYPE_CHECKING:
+    from lab.testing import tests
 
 # XML cannot say these at all.
 NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def said(text):
+def said(text: str) -> str:
     return NO_XML.sub("?", text)
 
 
-def suite_of(result):
+def suite_of(result: "tests.Result") -> xml.Element:
     """One test file; its counts are those of the line that the lab prints of it."""
     report, rows = result.report, list(result.report.tests)
     if report.problems and not report.failed:
@@ -31,7 +36,7 @@ def suite_of(result):
     return suite
 
 
-def write(file, results):
+def write(file: str, results: "Iterable[tests.Result]") -> None:
     top = xml.Element("testsuites")
     top.extend(map(suite_of, results))
     xml.ElementTree(top).write(file, encoding="utf-8", xml_declaration=True)

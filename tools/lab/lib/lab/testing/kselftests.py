@@ -3,11 +3,13 @@
 
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from lab.base import paths
 from lab.testing import tap as reader
 from lab.base.errors import LabError
-from lab.testing.points import bail_out
+from lab.testing.points import Points, bail_out
 
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
 # These choose their PMUs themselves.
@@ -29,7 +31,7 @@ MAKEFILE = paths.TESTS_DIR / "aux/kselftest"
 MODULE = "perf_aux_synth"
 
 
-def source():
+def source() -> Path:
     """tools/testing/selftests of the kernel's source, for its harness."""
     for tree in sorted(paths.in_build("src").glob("linux-*")):
         if (tree / "tools/testing/selftests/kselftest_harness.h").exists():
@@ -38,7 +40,8 @@ def source():
                    "run 'lab build'")
 
 
-def build(directory, what, *words, makefile=MAKEFILE, env=None):
+def build(directory: Path, what: str, *words: str, makefile: Path = MAKEFILE,
+          env: dict[str, str] | None = None) -> list[str]:
     """Make all tests, or what WORDS say, in a directory; their names."""
     directory.mkdir(exist_ok=True)
     try:
@@ -56,7 +59,7 @@ def build(directory, what, *words, makefile=MAKEFILE, env=None):
     return found or bail_out(f"there is no kselftest {what}")
 
 
-def build_module(directory, kernel, *words):
+def build_module(directory: Path, kernel: Path, *words: str) -> tuple[bool, list[str]]:
     """MODULE below a directory for the kernel of a build directory: whether it is made, what is said."""
     done = subprocess.run(["make", "-C", directory / MODULE, f"KDIR={kernel}", "W=1",
                            "KCFLAGS=-Werror", *words], stdout=subprocess.PIPE,
@@ -64,25 +67,25 @@ def build_module(directory, kernel, *words):
     return not done.returncode, done.stdout.splitlines()[-20:]
 
 
-def needs(*pmus):
+def needs(*pmus: str) -> str:
     """Lines of a shell that ends if the machine has not all of these: tests would be skipped."""
     return "".join(f"test -d /sys/bus/event_source/devices/{pmu} || "
                    f"{{ echo there is no PMU {pmu}; exit 9; }}\n" for pmu in pmus)
 
 
-def forget(directory):
+def forget(directory: Path) -> None:
     """Remove the results of an earlier guest: one that does not get so far leaves none."""
     for file in directory.glob("*.tap"):
         file.unlink()
 
 
-def script(calls):
+def script(calls: Mapping[str, str]) -> str:
     """Run programs in a shell: {name: its arguments}; each leaves NAME.tap."""
     return "\n".join(f"./{name} {more} >{name}.tap 2>&1; echo status $? >>{name}.tap"
                      for name, more in calls.items())
 
 
-def notes(lines, name):
+def notes(lines: list[str], name: str) -> list[str]:
     """What the harness says between a test's begin and its end."""
     begin = next((i for i, line in enumerate(lines) if " RUN  " in line and f" {name} " in line),
                  len(lines))
@@ -91,14 +94,15 @@ def notes(lines, name):
     return [line.lstrip("# ") for line in lines[begin + 1:end]]
 
 
-def read(name, directory):
+def read(name: str, directory: Path) -> tuple[list[str], reader.Report]:
     """What a program of script() said: its lines, and its report."""
     output = directory / f"{name}.tap"
     lines = (output.read_text(errors="replace") if output.exists() else "").splitlines()
     return lines, reader.parse("\n".join(line for line in lines if not line.startswith("status ")))
 
 
-def relay(points, name, directory, prefix, reasons=None):
+def relay(points: Points, name: str, directory: Path, prefix: str,
+          reasons: Sequence[str] | None = None) -> None:
     """
     The results of one program; the lines between them explain the next. A skip for another reason
     than these, which are patterns, is a failure: what a test needs is not there any more.

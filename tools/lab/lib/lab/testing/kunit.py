@@ -2,9 +2,11 @@
 """The tests within the kernel: which suites there are, and what they say, relayed."""
 
 import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from lab.testing import tap as reader
-from lab.testing.points import bail_out
+from lab.testing.points import Points, bail_out
 
 # Of the core, on any processor; and with Intel's PMUs
 CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter", "synth"))
@@ -18,7 +20,7 @@ done
 """
 
 
-def suites(root, sources):
+def suites(root: Path, sources: Sequence[str]) -> list[str]:
     """Names of the suites in files below a directory; each has one."""
     found = [SUITE.findall((root / source).read_text()) for source in sources]
     if not all(found):
@@ -26,12 +28,12 @@ def suites(root, sources):
     return [name for names in found for name in names]
 
 
-def script(names):
+def script(names: Iterable[str]) -> str:
     """What a shell in the guest does to have the results of all suites."""
     return SCRIPT.format(" ".join(names))
 
 
-def _relay(points, suite, text, prefix):
+def _relay(points: Points, suite: str, text: str, prefix: str) -> None:
     """The results of one suite; what the kernel says about a test is behind it."""
     report = reader.parse(text)
     notes = [line for line in text.splitlines() if line.lstrip().startswith("#")]
@@ -42,7 +44,7 @@ def _relay(points, suite, text, prefix):
                   *report.problems, text)
 
 
-def relay(points, names, text, prefix=""):
+def relay(points: Points, names: Iterable[str], text: str, prefix: str = "") -> None:
     """The results of all suites, of what the script has printed. A skipped test has failed."""
     parts = dict(part.split("\n", 1) for part in text.split("@@ ")[1:])
     for suite in names:

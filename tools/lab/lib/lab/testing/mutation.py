@@ -15,12 +15,13 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.base import tier
-from lab.testing.points import bail_out
+from lab.testing.points import Points, bail_out
 
 # Seconds of a processor that a program may use up while a fault is in it. It needs about one, and
 # hardly more on a busy machine; many faults make a loop endless.
@@ -48,32 +49,32 @@ class Code:
     # The Makefile there makes a program of the same name.
     tests: Path
     # its files that are altered
-    altered: list
+    altered: list[str]
     # so many faults there are at least
     minimum: int
     # what is altered, and into what
-    faults: list = field(default_factory=lambda: FAULTS)
+    faults: list[tuple[str, str]] = field(default_factory=lambda: FAULTS)
     # so many faults are drawn in the tier 'check'; None: all
-    drawn: int = None
+    drawn: int | None = None
     # faults that are none: nothing changes, or nothing that is promised; by the altered line, or
     # by (file, altered line)
-    harmless: set = field(default_factory=set)
+    harmless: set[str | tuple[str, str]] = field(default_factory=set)
     # statements without which nothing changes, likewise
-    unneeded: set = field(default_factory=set)
+    unneeded: set[str | tuple[str, str]] = field(default_factory=set)
     # seconds
     limit: int = 10
     # enough to find each fault; the tests of the code itself take more
     few_steps: str = "1000"
 
 
-def make(tests, directory, *variables):
+def make(tests: Path, directory: Path, *variables: str) -> subprocess.CompletedProcess[str]:
     """Build the test of a directory elsewhere; what is compiled once needs no cache."""
     return subprocess.run(["make", "-s", "-C", tests, f"O={directory}", *variables],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env={**os.environ, "CCACHE_DISABLE": "1"}, check=False)
 
 
-def run(program, *args, limit):
+def run(program: Path, *args: str, limit: float) -> tuple[list[str], int]:
     """The lines of a test program and its status; one that hangs has failed."""
     try:
         done = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -84,13 +85,14 @@ def run(program, *args, limit):
     return done.stdout.splitlines(), done.returncode
 
 
-def fails(program, *args, limit):
+def fails(program: Path, *args: str, limit: float) -> bool:
     """Whether a test program with a fault has a result that is not ok, or does not end well."""
     with subprocess.Popen([program, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, errors="replace") as process:
         timer = threading.Timer(limit * tier.patience(), process.kill)
         timer.start()
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (PROCESSOR_LIMIT, PROCESSOR_LIMIT))
+        assert process.stdout is not None
         failed = any(line.startswith("not ok") for line in process.stdout)
         if failed:
             process.kill()
@@ -98,7 +100,7 @@ def fails(program, *args, limit):
     return failed or process.returncode != 0
 
 
-def check_program(tap, program, limit):
+def check_program(tap: Points, program: Path, limit: float) -> bool:
     """The results of the program; it must reach its plan and say the same in its status."""
     lines, status = run(program, limit=limit)
     points, failed, plan = tap.relay(lines)
@@ -107,7 +109,8 @@ def check_program(tap, program, limit):
     return not failed and status == 0
 
 
-def faults(text, patterns=None):
+def faults(text: str,
+           patterns: Iterable[tuple[str, str]] | None = None) -> Iterator[tuple[int, str, str]]:
     """(line number, altered line, altered text) for each fault that can be made."""
     # Comments keep their length, so that positions stay right.
     code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
@@ -119,7 +122,7 @@ def faults(text, patterns=None):
             yield number + 1, altered.splitlines()[number].strip(), altered
 
 
-def check_code(tap, code, directory):
+def check_code(tap: Points, code: Code, directory: Path) -> bool:
     """The results of the program on the code as it is."""
     done = make(code.tests, directory, f"CODE={code.directory}")
     if done.returncode:
@@ -132,15 +135,15 @@ def check_code(tap, code, directory):
 class Altered:
     """Copies of the code, in each of which one file at a time is altered: the rest is built."""
 
-    def __init__(self, code, directory):
+    def __init__(self, code: Code, directory: Path) -> None:
         self.code = code
-        self.free = queue.Queue()
+        self.free: queue.Queue[Path] = queue.Queue()
         for number in range(WORKERS):
             place = directory / str(number)
             shutil.copytree(code.directory, place / "code")
             self.free.put(place)
 
-    def is_noticed(self, file=None, text=None):
+    def is_noticed(self, file: str = "", text: str = "") -> bool | None:
         """Whether the tests fail with an altered file, or None if it does not even compile."""
         place = self.free.get()
         try:
@@ -157,13 +160,14 @@ class Altered:
             self.free.put(place)
 
 
-def exemption(code, file, statement, line):
+def exemption(code: Code, file: str, statement: str, line: str) -> str | tuple[str, str] | None:
     """Why a fault is none: by what has become of the line, or of the statement that it was."""
     exempt, text = (code.unneeded, statement) if line == ";" else (code.harmless, line)
-    return next((entry for entry in ((file, text), text) if entry in exempt), None)
+    either: tuple[tuple[str, str] | str, ...] = ((file, text), text)
+    return next((entry for entry in either if entry in exempt), None)
 
 
-def wanted(code):
+def wanted(code: Code) -> tuple[list[tuple[str, int, str, str]], set[str | tuple[str, str]]]:
     """(file, line number, line, altered text) of all faults but those that are none, and the
     exemptions that are of no fault that can be made."""
     found, unused = [], code.harmless | code.unneeded
@@ -178,7 +182,7 @@ def wanted(code):
     return found, unused
 
 
-def check_faults(tap, code, is_noticed):
+def check_faults(tap: Points, code: Code, is_noticed: Callable[..., bool | None]) -> None:
     """Each fault must cost a result; the tier 'check' has a drawn few."""
     found, unused = wanted(code)
     tap.result(len(found) >= code.minimum, f"{len(found)} faults to make")
@@ -192,7 +196,7 @@ def check_faults(tap, code, is_noticed):
                        (" (does not compile)" if good is None else ""))
 
 
-def check(tap, code):
+def check(tap: Points, code: Code) -> None:
     """The code's own results, then that each fault costs one."""
     with tempfile.TemporaryDirectory(prefix="altered.", dir=os.environ.get("LAB_BUILD")) as name:
         directory = Path(name)

@@ -39,31 +39,31 @@ class Level:
 class Report:
     """All that a test file said."""
 
-    tests: list = field(default_factory=list)
-    problems: list = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
-    def passed(self):
+    def passed(self) -> int:
         return sum(t.passed and not t.skip for t in self.tests)
 
     @property
-    def failed(self):
+    def failed(self) -> int:
         return sum(not t.passed for t in self.tests)
 
     @property
-    def skipped(self):
+    def skipped(self) -> list[Test]:
         return [t for t in self.tests if t.passed and t.skip]
 
 
 class Parser:
     """Feed it lines, then ask for the report."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.report = Report()
-        self.levels = []
+        self.levels: list[Level] = []
         self.top_plan = False
 
-    def _level(self, indent):
+    def _level(self, indent: int) -> Level:
         """The level of this indentation; deeper ones are left alone."""
         for level in self.levels:
             if level.indent == indent:
@@ -71,7 +71,7 @@ class Parser:
         self.levels.append(Level(indent, start=len(self.report.tests)))
         return self.levels[-1]
 
-    def _close_below(self, indent):
+    def _close_below(self, indent: int) -> bool:
         """End the levels below a result; true if there were any with results."""
         below = [level for level in self.levels if level.indent > indent]
         self.levels = [level for level in self.levels if level.indent <= indent]
@@ -79,14 +79,14 @@ class Parser:
             self._check_plan(level)
         return any(level.seen for level in below)
 
-    def _check_plan(self, level):
+    def _check_plan(self, level: Level) -> None:
         if level.planned < 0:
             self.report.problems.append("no plan (1..N)")
         elif level.planned != level.seen:
             self.report.problems.append(
                 f"planned {level.planned} results, got {level.seen}")
 
-    def line(self, text):
+    def line(self, text: str) -> None:
         text = STAMP.sub("", text.rstrip("\r\n"))
         if match := PLAN.match(text):
             self._plan(match)
@@ -95,7 +95,7 @@ class Parser:
         elif match := RESULT.match(text):
             self._result(match)
 
-    def _plan(self, match):
+    def _plan(self, match: re.Match[str]) -> None:
         indent, planned = len(match[1].expandtabs()), int(match[2])
         self._level(indent).planned = planned
         if planned == 0 and indent == 0:
@@ -105,7 +105,7 @@ class Parser:
             else:
                 self.report.problems.append("plan of no tests without '# SKIP reason'")
 
-    def _result(self, match):
+    def _result(self, match: re.Match[str]) -> None:
         indent, passed = len(match[1].expandtabs()), match[2] == "ok"
         before = len(self.report.tests)
         start = min((lv.start for lv in self.levels if lv.indent > indent), default=before)
@@ -120,7 +120,7 @@ class Parser:
         if not group or (not passed and not children_failed):
             self.report.tests.append(self._test(match[4], passed))
 
-    def _test(self, text, passed):
+    def _test(self, text: str, passed: bool) -> Test:
         directive = DIRECTIVE.search(text)
         name = (text[:directive.start()] if directive else text).strip()
         if not directive:
@@ -134,14 +134,14 @@ class Parser:
             return Test(name, True, f"expected to fail: {reason}")
         return Test(name, passed, reason or "no reason")
 
-    def finish(self):
+    def finish(self) -> Report:
         self._close_below(-1)
         if not self.report.tests and not self.report.problems:
             self.report.problems.append("no results")
         return self.report
 
 
-def parse(text):
+def parse(text: str) -> Report:
     parser = Parser()
     for line in text.splitlines():
         parser.line(line)

@@ -18,6 +18,7 @@ are the tier 'smoke'. Those with '# host: WHY' are the tier 'host': they need ne
 a kernel nor perf nor QEMU, at most their sources.
 """
 
+import argparse
 import datetime
 import os
 import re
@@ -25,6 +26,7 @@ import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
@@ -69,21 +71,21 @@ class Result:
     earlier: bool = False
 
     @property
-    def passed(self):
+    def passed(self) -> int:
         return self.report.passed
 
     @property
-    def failed(self):
+    def failed(self) -> int:
         # A broken plan or status counts even if each result was 'ok'.
         return self.report.failed or (1 if self.report.problems else 0)
 
 
-def name_of(file):
+def name_of(file: Path) -> str:
     home = file.parent.parent if file.parent.name == "tests" else file.parent
     return f"{home.name}/{file.stem}"
 
 
-def discover(directory=paths.TESTS_DIR, emulator=paths.EMULATOR_DIR):
+def discover(directory: Path = paths.TESTS_DIR, emulator: Path = paths.EMULATOR_DIR) -> list[Path]:
     files = sorted([*directory.glob("*/*.test"), *emulator.glob("tests/*.test")], key=name_of)
     for file in files:
         if not os.access(file, os.X_OK):
@@ -91,7 +93,7 @@ def discover(directory=paths.TESTS_DIR, emulator=paths.EMULATOR_DIR):
     return files
 
 
-def select(files, patterns):
+def select(files: list[Path], patterns: Sequence[str]) -> list[Path]:
     """A pattern is a glob or a part of a name such as 'lab/canary'."""
     if not patterns:
         return files
@@ -102,30 +104,30 @@ def select(files, patterns):
     return chosen
 
 
-def header_of(file):
+def header_of(file: Path) -> str:
     return file.read_bytes()[:HEADER_BYTES].decode(errors="replace")
 
 
-def is_alone(file, which=tier.CHECK):
+def is_alone(file: Path, which: str | None = tier.CHECK) -> bool:
     """Whether no other test may run meanwhile."""
     match = ALONE.search(header_of(file))
-    return bool(match) and (not match[1] or which == tier.ALL)
+    return match is not None and (not match[1] or which == tier.ALL)
 
 
-def is_smoke(file):
+def is_smoke(file: Path) -> bool:
     return bool(SMOKE.search(header_of(file)))
 
 
-def is_host(file):
+def is_host(file: Path) -> bool:
     return bool(HOST.search(header_of(file)))
 
 
-def is_of_emulator(file):
+def is_of_emulator(file: Path) -> bool:
     """Whether it is about QEMU alone, and needs no kernel."""
     return file.is_relative_to(paths.EMULATOR_DIR)
 
 
-def wanted(options):
+def wanted(options: argparse.Namespace) -> list[Path]:
     """The test files that an invocation is about."""
     belongs = {tier.SMOKE: is_smoke, tier.HOST: is_host}.get(options.tier, lambda file: True)
     files = [file for file in select(discover(), options.pattern) if belongs(file)]
@@ -140,12 +142,12 @@ def wanted(options):
     return files
 
 
-def failure_of(file):
+def failure_of(file: Path) -> Path:
     """A file that is there if the test failed when it last ran."""
     return paths.in_build("results", "failed", name_of(file).replace("/", "."))
 
 
-def remember(file, result, cases):
+def remember(file: Path, result: Result, cases: Sequence[str]) -> None:
     """Keep in mind whether a test fails. One that is skipped, or of which some cases pass, may still."""
     if result.failed:
         failure_of(file).parent.mkdir(exist_ok=True)
@@ -154,11 +156,11 @@ def remember(file, result, cases):
         failure_of(file).unlink(missing_ok=True)
 
 
-def has_cases(file):
+def has_cases(file: Path) -> bool:
     return bool(HAS_CASES.search(file.read_text(errors="replace")))
 
 
-def foreign(file):
+def foreign(file: Path) -> str:
     """Why a test is for other bases than this one; empty if it is for this one."""
     match = ONLY_ON.search(header_of(file))
     named = match[1].replace(",", " ").split() if match else []
@@ -168,13 +170,13 @@ def foreign(file):
     return f"only on {match[1]}: {match[2]}"
 
 
-def limit_of(file, which=tier.CHECK):
+def limit_of(file: Path, which: str | None = tier.CHECK) -> int:
     limits = {name: int(seconds) for name, seconds in LIMIT.findall(header_of(file))}
     usual = limits.get("timeout", DEFAULT_LIMIT)
     return PATIENCE * (limits.get("timeout-all", usual) if which == tier.ALL else usual)
 
 
-def summary_of(file):
+def summary_of(file: Path) -> str:
     """The first sentence of a test's header comment."""
     for line in file.read_text(errors="replace").splitlines()[1:12]:
         text = line.strip("#/* \"'\t")
@@ -185,7 +187,8 @@ def summary_of(file):
     return ""
 
 
-def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
+def environment(kernel: str = paths.SERIES, debug: bool = False,
+                which: str = tier.CHECK) -> dict[str, str]:
     """What a test finds in its environment; Documentation/lab/tests.rst lists it."""
     env = cache.clear_environment(os.environ)
     env.update(cache.environment(os.environ.get("PATH", proc.SYSTEM_PATH)))
@@ -203,7 +206,8 @@ def environment(kernel=paths.SERIES, debug=False, which=tier.CHECK):
     return env
 
 
-def run_one(file, env, results, children, cases=()):
+def run_one(file: Path, env: dict[str, str], results: Path, children: Children,
+            cases: Sequence[str] = ()) -> Result:
     """Run a test file, output to a file; the whole group dies at the limit."""
     output = output_of(file, results)
     limit, start = limit_of(file, env.get("LAB_TIER")), time.monotonic()
@@ -234,18 +238,18 @@ def run_one(file, env, results, children, cases=()):
     return result
 
 
-def skip_one(file, results, why):
+def skip_one(file: Path, results: Path, why: str) -> Result:
     """The result of a test that is not run."""
     output = output_of(file, results)
     output.write_text(f"1..0 # SKIP {why}\n")
     return Result(name_of(file), 0, tap.parse(output.read_text()), output)
 
 
-def output_of(file, results):
+def output_of(file: Path, results: Path) -> Path:
     return results / (name_of(file).replace("/", ".") + ".tap")
 
 
-def earlier(file, results):
+def earlier(file: Path, results: Path) -> Result | None:
     """The result of a test that has passed in an earlier part of this run, or None."""
     output = output_of(file, results)
     try:
@@ -256,14 +260,14 @@ def earlier(file, results):
     return Result(name_of(file), seconds, report, output, earlier=True)
 
 
-def show_names(word, names):
+def show_names(word: str, names: Sequence[str]) -> None:
     for name in names[:SHOWN_NAMES]:
         print(f"       {word}: {name}")
     if len(names) > SHOWN_NAMES:
         print(f"       and {len(names) - SHOWN_NAMES} more")
 
 
-def show(result, each=False):
+def show(result: Result, each: bool = False) -> None:
     """A line of a test file, what of it did not pass and, if asked for, what did."""
     report = result.report
     word = "FAIL" if result.failed else "ok"
@@ -285,7 +289,7 @@ def show(result, each=False):
               flush=True)
 
 
-def results_dir(name):
+def results_dir(name: str) -> Path:
     """The directory of a run, which is the latest one now."""
     directory = paths.in_build("results", name)
     directory.mkdir(parents=True, exist_ok=True)
@@ -297,7 +301,7 @@ def results_dir(name):
     return directory
 
 
-def own_git(*args):
+def own_git(*args: str) -> str:
     """Output of git in the checkout; empty where there is none, as in an unpacked archive."""
     try:
         done = subprocess.run(["git", "-c", "safe.directory=*", "-C", paths.ROOT, *args], text=True,
@@ -307,12 +311,12 @@ def own_git(*args):
     return done.stdout if done.returncode == 0 else ""
 
 
-def draw():
+def draw() -> str:
     """What is drawn anew with each commit, see tier.some()."""
     return own_git("rev-parse", "--short=12", "HEAD").strip()
 
 
-def checkout_files():
+def checkout_files() -> list[str]:
     """Paths of the repository's files as they are, committed or not; of all, without git."""
     listed = own_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     if not any(listed):
@@ -321,7 +325,7 @@ def checkout_files():
     return [name for name in sorted(listed) if name and (paths.ROOT / name).is_file()]
 
 
-def tested(kernel, debug, env):
+def tested(kernel: str, debug: bool, env: dict[str, str]) -> str:
     """A hash of all that the tests are about: our files, what is built, what is asked for."""
     built = [paths.image(kernel, debug), paths.vmlinux(kernel, True), Path(env["LAB_QEMU"]),
              paths.perf(), paths.perf("stock")]
@@ -332,7 +336,7 @@ def tested(kernel, debug, env):
                          *(f"{file} {stamp.of_files([file])}" for file in files))
 
 
-def resumed_dir(kernel, debug, env):
+def resumed_dir(kernel: str, debug: bool, env: dict[str, str]) -> Path:
     """The directory of a run of the tier 'all', by its subject; one of an earlier run goes on."""
     return results_dir(f"{tier.ALL}-{tested(kernel, debug, env)[:12]}")
 
@@ -340,14 +344,16 @@ def resumed_dir(kernel, debug, env):
 class Run:
     """Tests that are run. The lock is for 'running', 'done' and what is printed of them."""
 
-    def __init__(self, total, results, env, cases):
+    def __init__(self, total: int, results: Path, env: dict[str, str],
+                 cases: Sequence[str]) -> None:
         self.total, self.results, self.env, self.cases = total, results, env, cases
         self.children = Children()
         self.lock = threading.Lock()
-        self.running, self.done = [], []
+        self.running: list[str] = []
+        self.done: list[Result] = []
         self.live = ui.Step("Running tests")
 
-    def one(self, file):
+    def one(self, file: Path) -> None:
         """Run a test; in the tier 'all', if it did not pass earlier in this run."""
         name = name_of(file)
         with self.lock:
@@ -366,18 +372,19 @@ class Run:
             self.done.append(result)
             remember(file, result, self.cases)
             with self.live.hidden():
-                show(result, self.cases)
+                show(result, bool(self.cases))
             self.progress()
 
-    def progress(self):
+    def progress(self) -> None:
         self.live.count(len(self.done), self.total, ", ".join(self.running))
 
-    def several(self, files, jobs):
+    def several(self, files: Iterable[Path], jobs: int) -> None:
         """Run tests, as many at a time as is said; all of them end with us."""
         together.run([partial(self.one, file) for file in files], jobs, self.children.end)
 
 
-def run_files(files, results, env, jobs, cases):
+def run_files(files: Iterable[Path], results: Path, env: dict[str, str], jobs: int,
+              cases: Sequence[str]) -> list[Result]:
     """The results of the tests, in the order in which they ended."""
     which = env.get("LAB_TIER")
     files = sorted(files, key=lambda file: -limit_of(file, which))
@@ -390,13 +397,13 @@ def run_files(files, results, env, jobs, cases):
     return run.done
 
 
-def usual_jobs():
+def usual_jobs() -> int:
     """How many tests at a time: a CPU and some memory for each."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(int(proc.jobs()), memory // MEMORY_OF_TEST))
 
 
-def show_times(done, seconds_of_tests, jobs):
+def show_times(done: Iterable[Result], seconds_of_tests: float, jobs: int) -> None:
     """Where the time of this process went."""
     builds = [(step.label, step.seconds) for step in ui.TIMES if step.seconds >= 0.05]
     ran = [(result.name, result.seconds) for result in done if not result.earlier]
@@ -407,16 +414,16 @@ def show_times(done, seconds_of_tests, jobs):
         print(f"     {label:<{NAME_WIDTH}} {seconds:7.1f} s")
 
 
-def minutes(seconds):
+def minutes(seconds: float) -> str:
     total = round(seconds)
     return f"{total // 60} min {total % 60:02} s"
 
 
 # How many passed, failed and were skipped in the last run of this process
-TOTAL = []
+TOTAL: list[int] = []
 
 
-def run_all(options):
+def run_all(options: argparse.Namespace) -> int:
     """Run what matches; the last line is 'N passed, N failed'."""
     files, which = wanted(options), options.tier
     env = environment(options.kernel, options.debug, which)
@@ -442,12 +449,12 @@ def run_all(options):
     return 1 if failed else 0
 
 
-def show_total(passed, failed, skipped):
+def show_total(passed: int, failed: int, skipped: int) -> None:
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""),
           flush=True)
 
 
-def latest_total(build):
+def latest_total(build: Path) -> list[int] | None:
     """How many passed, failed and were skipped in the latest run of a build directory, or None."""
     try:
         return [int(word) for word in (build / "results/latest" / SUMMARY).read_text().split()]

@@ -27,11 +27,11 @@ class Hunk:
     """Lines that a hunk adds, without those that it only moves or indents anew."""
 
     path: str
-    added: list = field(default_factory=list)
-    removed: list = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
 
     @property
-    def new(self):
+    def new(self) -> list[str]:
         left = Counter(line.strip() for line in self.removed)
         new = []
         for line in self.added:
@@ -42,7 +42,7 @@ class Hunk:
         return new
 
 
-def hunks(patch):
+def hunks(patch: str) -> list[Hunk]:
     """The hunks of a unified diff, with their file."""
     path, found = "", []
     for line in patch.splitlines():
@@ -57,35 +57,35 @@ def hunks(patch):
     return found
 
 
-def is_kernel_code(path):
+def is_kernel_code(path: str) -> bool:
     return path.startswith(KERNEL) and bool(CODE.search(path)) and not TEST.search(path)
 
 
-def is_hooked_code(path):
+def is_hooked_code(path: str) -> bool:
     """Code of the base in which hooks do no work: the kernel's, and perf's."""
     return is_kernel_code(path) or path.startswith("tools/perf/") and bool(CODE.search(path))
 
 
-def kernel_lines(patch):
+def kernel_lines(patch: str) -> int:
     """How many lines of kernel code a patch adds."""
     return sum(len(hunk.added) for hunk in hunks(patch) if is_kernel_code(hunk.path))
 
 
-def hook_lines(patch):
+def hook_lines(patch: str) -> dict[str, int]:
     """{path: lines} that hooks add to code of the base."""
-    lines = Counter()
+    lines: Counter[str] = Counter()
     for hunk in hunks(patch):
         if is_hooked_code(hunk.path):
             lines[hunk.path] += len(hunk.new)
     return {path: count for path, count in lines.items() if count}
 
 
-def too_heavy(patch):
+def too_heavy(patch: str) -> list[str]:
     count = kernel_lines(patch)
     return [f"{count} lines of kernel code, {LINES_AT_MOST} at most"] * (count > LINES_AT_MOST)
 
 
-def hooks_with_logic(patch):
+def hooks_with_logic(patch: str) -> list[str]:
     """What in the hooks of a step does work that belongs into a file of ours."""
     bad = []
     for hunk in hunks(patch):
@@ -97,7 +97,7 @@ def hooks_with_logic(patch):
     return bad
 
 
-def bad_message(message, is_fix):
+def bad_message(message: str, is_fix: bool) -> list[str]:
     """What a maintainer would send a message back for."""
     subject, _, body = message.strip().partition("\n\n")
     bad = []
