@@ -7,7 +7,9 @@ addresses: a return ends the innermost call whose next instruction it goes to.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 FIELDS = "comm,tid,time,event,flags,ip,addr,sym,dso"
 # comm tid time: event: kind (interrupt flag) ip name (object) => address name (object)
@@ -28,19 +30,19 @@ UNKNOWN = "[unknown]"
 class Stack:
     """The calls of one thread that have not returned: (address, callee)."""
 
-    def __init__(self, comm):
+    def __init__(self, comm: str) -> None:
         self.comm = comm
-        self.frames = []
+        self.frames: list[tuple[int, str]] = []
         # the function that the branch before has called
         self.called = ""
 
-    def call(self, address, caller, callee):
+    def call(self, address: int, caller: str, callee: str) -> int:
         """Enter a function; the result is the depth of its call."""
         self._leave_skipped(caller)
         self.frames.append((address, callee))
         return len(self.frames) - 1
 
-    def _leave_skipped(self, caller):
+    def _leave_skipped(self, caller: str) -> None:
         """Frames that longjmp() left, and functions that were jumped to."""
         names = [callee for _, callee in self.frames]
         if not names or caller.startswith(UNKNOWN) or names[-1] == caller:
@@ -51,7 +53,7 @@ class Stack:
         else:
             self.frames[-1] = (self.frames[-1][0], caller)
 
-    def ret(self, target, callee=""):
+    def ret(self, target: int, callee: str = "") -> None:
         """Leave the innermost call that target follows; none if unseen."""
         for index in range(len(self.frames) - 1, -1, -1):
             if 0 < target - self.frames[index][0] <= LONGEST_INSTRUCTION:
@@ -62,7 +64,7 @@ class Stack:
             self.frames = []
 
 
-def symbol(name, address):
+def symbol(name: str, address: int) -> str:
     """A name without its version; the address where there is no name."""
     name = name.partition("@@")[0]
     return f"0x{address:x}" if name.startswith(UNKNOWN) else name
@@ -71,12 +73,14 @@ def symbol(name, address):
 class Writer:
     """Writes calls to a file and remembers where the interesting ones begin."""
 
-    def __init__(self, out, landmarks):
+    def __init__(self, out: TextIO, landmarks: Sequence[str]) -> None:
         self.out, self.landmarks = out, landmarks
-        self.calls, self.start = 0, None
-        self.stacks, self.found = {}, {}
+        self.calls = 0
+        self.start: float | None = None
+        self.stacks: dict[str, Stack] = {}
+        self.found: dict[str, int] = {}
 
-    def line(self, text):
+    def line(self, text: str) -> None:
         match = BRANCH.match(text) or ENTRY.match(text)
         if not match:
             return
@@ -99,7 +103,7 @@ class Writer:
         caller = match["caller"].partition("@@")[0]
         self._write(match, stack.call(int(match["ip"], 16), caller, callee), callee)
 
-    def _write(self, match, depth, callee):
+    def _write(self, match: re.Match[str], depth: int, callee: str) -> None:
         time = float(match["time"])
         self.start = time if self.start is None else self.start
         mark = f"{match['comm']}/{match['tid']}  " if len(self.stacks) > 1 else ""
@@ -109,14 +113,14 @@ class Writer:
             self.found.setdefault(callee, self.calls)
         self.calls += 1
 
-    def first(self):
+    def first(self) -> int:
         """The line of the first landmark, in the order of their importance."""
         return next((self.found[n] for n in self.landmarks if n in self.found), 0)
 
 
-def dedent(lines):
+def dedent(lines: Sequence[str]) -> list[str]:
     """Lines without the indentation that they share."""
-    def body(line):
+    def body(line: str) -> str:
         return line[14:]
     common = min((len(body(li)) - len(body(li).lstrip()) for li in lines), default=0)
     return [line[:14] + body(line)[common:] for line in lines]

@@ -4,6 +4,7 @@
 import platform
 import struct
 from pathlib import Path
+from typing import IO
 
 from lab.base import paths, proc
 from lab.tracing import perfdata, perffile
@@ -18,7 +19,7 @@ INTEL_PT = 1
 OTHER_ORDER = perffile.MAGIC[::-1]
 
 
-def find(name):
+def find(name: str) -> tuple[Path, Path | None]:
     """(recording, directory of build IDs or None) of what --out has kept, or of a perf.data file."""
     path = Path(name).resolve()
     if (path / "perf.data").exists():
@@ -31,7 +32,7 @@ def find(name):
     return path, buildids if buildids.is_dir() else None
 
 
-def check(path):
+def check(path: Path) -> None:
     """Refuse what perf here cannot decode, in one line."""
     file = perffile.file_of(path)
     try:
@@ -54,7 +55,7 @@ def check(path):
                        f"decode it with that one, if it is newer; see {log}") from None
 
 
-def check_whole(path, data):
+def check_whole(path: Path, data: IO[bytes]) -> None:
     magic = data.read(len(perffile.MAGIC))
     if magic == OTHER_ORDER:
         raise LabError(f"{path} is of a machine of another byte order", "decode it on such a machine")
@@ -68,7 +69,7 @@ def check_whole(path, data):
         raise LabError(f"{path} is cut off", "copy it again")
 
 
-def features(data):
+def features(data: IO[bytes]) -> dict[int, str]:
     """{feature: text} of those that are texts."""
     end = sum(perffile.header(data)[4:])
     data.seek(FEATURES_AT)
@@ -84,12 +85,12 @@ def features(data):
     return found
 
 
-def has_intel_pt(path):
+def has_intel_pt(path: Path) -> bool:
     return any(kind == perffile.RECORD_AUXTRACE_INFO and TEXT.unpack_from(body)[0] == INTEL_PT
                for kind, body in perfdata.records(path))
 
 
-def noted(path, what):
+def noted(path: Path, what: str) -> str:
     """What perf calltrace has noted of it beside the recording; an empty text if nothing."""
     about = path.parent / "about"
     lines = about.read_text(errors="replace").splitlines() if about.is_file() else []
@@ -97,12 +98,12 @@ def noted(path, what):
     return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
 
-def status_of(path):
+def status_of(path: Path) -> int | None:
     """The exit status of the command; None if it is not known."""
     status = noted(path, "status")
     return int(status) if status.isdecimal() else None
 
 
-def command_of(path):
+def command_of(path: Path) -> str:
     """The command, or the name of the recording."""
     return noted(path, "command") or str(path)

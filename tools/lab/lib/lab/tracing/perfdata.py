@@ -7,8 +7,11 @@ the size of the trace, so the few records that count are read here.
 
 import os
 import struct
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
 
 from lab.tracing import perffile
 from lab.base.errors import LabError
@@ -50,22 +53,22 @@ class AuxSummary:
     # AUX records that do not begin where the one before ended; so it is in snapshot mode.
     misplaced: int = 0
     # {event: where its AUX record before ended}
-    told: dict = field(default_factory=dict)
+    told: dict[int, int] = field(default_factory=dict)
     # AUX records as they are: perf reads the end of its buffer's data twice, and writes what came
     # meanwhile to the file again.
-    seen: set = field(default_factory=set)
+    seen: set[bytes] = field(default_factory=set)
     # {area: where the part read last ends}
-    ends: dict = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
     # {event: its area}; there is but one where perf does not say
-    areas: dict = field(default_factory=dict)
+    areas: dict[int, int] = field(default_factory=dict)
     # where traces were cut off: areas and positions
-    cuts: set = field(default_factory=set)
+    cuts: set[tuple[int, int]] = field(default_factory=set)
 
-    def lost(self):
+    def lost(self) -> int:
         return self.truncated + self.partial + self.lost_records
 
 
-def summarize(path):
+def summarize(path: Path) -> AuxSummary:
     """The summary of a perf.data file or of a directory that holds one."""
     summary = AuxSummary()
     with _opened(path) as data:
@@ -74,7 +77,7 @@ def summarize(path):
     return summary
 
 
-def is_complete(path):
+def is_complete(path: Path) -> bool:
     """Whether there is a recording that perf has finished: it writes the size of its data last."""
     try:
         with _opened(path) as data:
@@ -83,37 +86,38 @@ def is_complete(path):
         return False
 
 
-def records(path):
+def records(path: Path) -> Iterator[tuple[int, bytes]]:
     """(type, body) of each record."""
     with _opened(path) as data:
         for kind, _, body in perffile.records(data):
             yield kind, body
 
 
-def _entries(data):
+def _entries(data: IO[bytes]) -> Iterator[tuple[bytes, int, int]]:
     """(attr, where its identifiers are, their bytes) of each event."""
     _, entry, position, size = perffile.header(data)[:4]
     data.seek(position)
     section = data.read(size)
     for end in range(entry, size + entry, entry):
         behind = end - ID_SECTION.size
-        yield section[end - entry:behind], *ID_SECTION.unpack_from(section, behind)
+        where, length = ID_SECTION.unpack_from(section, behind)
+        yield section[end - entry:behind], where, length
 
 
-def attrs(path):
+def attrs(path: Path) -> list[bytes]:
     """attr of each event, as its bytes are in the file."""
     with _opened(path) as data:
         return [attr for attr, _, _ in _entries(data)]
 
 
-def auxtraces(path):
+def auxtraces(path: Path) -> list[int]:
     """The size of each piece of AUX area data, as perf has read them one by one."""
     with _opened(path) as data:
         return [AUXTRACE_BODY.unpack_from(body)[0] for kind, _, body in perffile.records(data)
                 if kind == RECORD_AUXTRACE]
 
 
-def attrs_by_event(path):
+def attrs_by_event(path: Path) -> dict[int, bytes]:
     """{event's identifier: its attr}"""
     found = {}
     with _opened(path) as data:
@@ -123,7 +127,7 @@ def attrs_by_event(path):
     return found
 
 
-def pad(path, parts):
+def pad(path: Path, parts: Sequence[tuple[int, int, int]]) -> None:
     """Overwrite parts of the trace by PAD packets; a part is (area, position in it, bytes)."""
     with _opened(path, "r+b") as data:
         for kind, _, body in perffile.records(data):
@@ -131,7 +135,7 @@ def pad(path, parts):
                 _pad_piece(data, body, parts)
 
 
-def _pad_piece(data, body, parts):
+def _pad_piece(data: IO[bytes], body: bytes, parts: Sequence[tuple[int, int, int]]) -> None:
     start = data.tell()
     length, offset, _, area = AUXTRACE_BODY.unpack_from(body)
     for where, position, size in parts:
@@ -142,7 +146,7 @@ def _pad_piece(data, body, parts):
 
 
 @contextmanager
-def _opened(path, mode="rb"):
+def _opened(path: Path, mode: str = "rb") -> Iterator[IO[bytes]]:
     """The file; whatever is wrong with it is an error of the lab's."""
     file = perffile.file_of(path)
     try:
@@ -153,7 +157,7 @@ def _opened(path, mode="rb"):
                        "record it again") from None
 
 
-def _begin(data):
+def _begin(data: IO[bytes]) -> bytes:
     """What a trace begins with; on a rude processor but for PAD and MNT."""
     head = data.read(TRACE_HEAD)
     while PADDED and (head[:1] == PAD or head.startswith(MNT)):
@@ -161,7 +165,7 @@ def _begin(data):
     return head
 
 
-def _account(summary, kind, body, data):
+def _account(summary: AuxSummary, kind: int, body: bytes, data: IO[bytes]) -> None:
     """Count one record, behind which data stands."""
     if kind == RECORD_AUX:
         _account_aux(summary, body)
@@ -182,14 +186,14 @@ def _account(summary, kind, body, data):
         summary.trace_bytes += length
 
 
-def _areas(body):
+def _areas(body: bytes) -> dict[int, int]:
     """{event: area} of a record that has a number, and so many entries; newer perf adds others."""
     count, = ONE_U64.unpack_from(body)
     entries = body[ONE_U64.size:][:count * ID_INDEX_ENTRY.size]
     return {entry[0]: entry[1] for entry in ID_INDEX_ENTRY.iter_unpack(entries)}
 
 
-def _account_aux(summary, body):
+def _account_aux(summary: AuxSummary, body: bytes) -> None:
     if body in summary.seen:
         return
     summary.seen.add(body)

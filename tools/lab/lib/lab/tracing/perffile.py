@@ -6,6 +6,7 @@ Layout: tools/perf/Documentation/perf.data-file-format.txt and perf_event_open(2
 
 import struct
 from pathlib import Path
+from typing import IO, Iterator, Tuple, Union
 
 MAGIC = b"PERFILE2"
 # size, attr_size, attrs {offset, size}, data {offset, size}
@@ -28,19 +29,19 @@ AUX_TRUNCATED = 1 << 0
 AUX_PARTIAL = 1 << 2
 
 
-def file_of(path):
+def file_of(path: Union[str, Path]) -> Path:
     """The file itself, which is in a directory if perf recorded with --kcore."""
     path = Path(path)
     return path / "data" if path.is_dir() else path
 
 
-def header(data):
+def header(data: IO[bytes]) -> Tuple[int, ...]:
     """What FILE_HEADER has."""
     data.seek(len(MAGIC))
     return FILE_HEADER.unpack(data.read(FILE_HEADER.size))
 
 
-def records(data):
+def records(data: IO[bytes]) -> Iterator[Tuple[int, int, bytes]]:
     """(type, where its body begins, body) of each record; what follows it is then read next."""
     data.seek(0)
     if data.read(len(MAGIC)) != MAGIC:

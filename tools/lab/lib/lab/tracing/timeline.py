@@ -9,7 +9,10 @@ import heapq
 import json
 import math
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from lab.base.errors import LabError
 
@@ -33,27 +36,27 @@ class Facts:
     begin: float = float("inf")
     end: float = 0.0
     calls: int = 0
-    holes: dict = field(default_factory=dict)
+    holes: dict[str, int] = field(default_factory=dict)
     # what was written with the events: {"trace": "Intel PT", ...}
-    about: dict = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
     # (duration, function, object, thread) of the longest calls
-    longest: list = field(default_factory=list)
+    longest: list[tuple[float, str, str, str]] = field(default_factory=list)
     # {(function, object): time in it and in nothing that it calls}
-    own: Counter = field(default_factory=Counter)
+    own: Counter[tuple[str, str]] = field(default_factory=Counter)
     # slices that are not shown, and the duration up to which they are not; 0: all are shown
     left_out: int = 0
     threshold: float = 0.0
     # of slices that are as long as that, each so-many-th is shown; 0: none
     every: int = 0
 
-    def duration(self):
+    def duration(self) -> float:
         return max(self.end - self.begin, 0.0)
 
-    def busiest(self):
+    def busiest(self) -> Sequence[tuple[tuple[str, str], float]]:
         return self.own.most_common(TOP)
 
 
-def text_of(event):
+def text_of(event: dict[str, Any]) -> str:
     """
     How a page has an event. What is said of a slice beside its name would be part of the name in
     the viewer, and calls of one function be different ones.
@@ -63,7 +66,7 @@ def text_of(event):
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
-def events(path):
+def events(path: Path) -> Iterator[dict[str, Any]]:
     """Each event of a timeline; last, what else is in the file."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         try:
@@ -81,29 +84,30 @@ def events(path):
     raise LabError(f"the timeline {path} has no end", "make it again; the disk may be full")
 
 
-def _class_of(duration):
+def _class_of(duration: float) -> int:
     """The number of the class whose upper bound is the shortest not below a duration."""
     return max(math.ceil(math.log(max(duration, SHORTEST) / SHORTEST, STEP) - 1e-9), 0)
 
 
-def _bound_of(number):
+def _bound_of(number: int) -> float:
     return SHORTEST * STEP ** number
 
 
 class _Reader:
     """Collects the facts, and how many characters slices of which duration take."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.facts = Facts()
-        self.threads = {}
+        self.threads: dict[int, str] = {}
         # {thread: [(begin, duration)] of slices that have no caller yet}
-        self.waiting = defaultdict(list)
-        self.sizes, self.numbers = Counter(), Counter()
+        self.waiting: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+        self.sizes: Counter[int] = Counter()
+        self.numbers: Counter[int] = Counter()
         self.always = 0
-        self.longest = []
+        self.longest: list[tuple[float, int, dict[str, Any]]] = []
         self.serial = 0
 
-    def event(self, event):
+    def event(self, event: dict[str, Any]) -> None:
         text = text_of(event)
         if event["ph"] == "M" and event["name"] == "thread_name":
             self.threads[event["tid"]] = event["args"]["name"]
@@ -112,7 +116,7 @@ class _Reader:
         else:
             self._slice(text, event)
 
-    def _slice(self, text, event):
+    def _slice(self, text: str, event: dict[str, Any]) -> None:
         facts, begin, duration = self.facts, event["ts"], event["dur"]
         facts.begin, facts.end = min(facts.begin, begin), max(facts.end, begin + duration)
         number = _class_of(duration)
@@ -131,7 +135,7 @@ class _Reader:
         if len(self.longest) > TOP:
             heapq.heappop(self.longest)
 
-    def end(self, about):
+    def end(self, about: dict[str, Any]) -> None:
         facts = self.facts
         facts.about = about.get("otherData", {})
         facts.holes = facts.about.get("holes", {})
@@ -141,7 +145,7 @@ class _Reader:
         if facts.begin > facts.end:
             facts.begin = facts.end
 
-    def choose(self, limit):
+    def choose(self, limit: int) -> None:
         """
         Up to which duration slices are left out, so that the rest has room. Calls may all be alike:
         what room is left has some of the longest class that does not fit, from all of the time.
@@ -159,7 +163,7 @@ class _Reader:
             room -= self.sizes[number]
 
 
-def read(path, limit=LIMIT):
+def read(path: Path, limit: int = LIMIT) -> Facts:
     """The facts of a timeline, and what of it a page of so many characters leaves out."""
     reader = _Reader()
     for event in events(path):
@@ -171,13 +175,13 @@ def read(path, limit=LIMIT):
     return reader.facts
 
 
-def coarse(path, facts, write):
+def coarse(path: Path, facts: Facts, write: Callable[[str], object]) -> None:
     """Write the events that are to be shown, as Chrome has them; calls of each other stay nested."""
     first = True
     write('{"displayTimeUnit":"ns","traceEvents":[\n')
     last, alike = _class_of(facts.threshold) if facts.threshold else -1, 0
 
-    def is_shown(event):
+    def is_shown(event: dict[str, Any]) -> bool:
         nonlocal alike
         if event["ph"] != "X" or event["cat"] in ALWAYS:
             return True

@@ -9,7 +9,9 @@ import base64
 import gzip
 import html
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.base import paths
 from lab.building import viewer
@@ -37,29 +39,29 @@ class About:
     instructions: str
 
 
-def _duration(microseconds):
+def _duration(microseconds: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
             return f"{microseconds / size:.3f} {unit}"
     return f"{microseconds:.3f} µs"
 
 
-def _rows(rows):
+def _rows(rows: Iterable[Iterable[object]]) -> str:
     """Table rows; a number is to the right."""
-    def cell(value):
+    def cell(value: object) -> str:
         kind = "number" if isinstance(value, int) or str(value)[:1].isdigit() else "name"
         return f'<td class="{kind}">{html.escape(str(value))}</td>'
     return "\n".join("<tr>" + "".join(map(cell, row)) + "</tr>" for row in rows)
 
 
-def _holes(facts):
+def _holes(facts: timeline.Facts) -> str:
     if not facts.holes:
         return "none"
     return "; ".join(f"{count} {why} ({REMEDIES[why]})" if why in REMEDIES else f"{count} {why}"
                      for why, count in facts.holes.items())
 
 
-def _left_out(facts):
+def _left_out(facts: timeline.Facts) -> str:
     if not facts.left_out:
         return ""
     some = f" Of those that are about as long as that, it shows each {facts.every}th." \
@@ -69,7 +71,7 @@ def _left_out(facts):
             f"browser.{some} The figures on this page count them.</p>")
 
 
-def _facts(about, facts):
+def _facts(about: About, facts: timeline.Facts) -> str:
     rows = [("command", about.command), ("end", about.ending),
             ("traced for", _duration(facts.duration())), ("bytes of trace", about.trace_bytes),
             ("instructions", about.instructions), ("calls", facts.calls),
@@ -78,7 +80,7 @@ def _facts(about, facts):
                      for name, value in rows)
 
 
-def _compressed(path, facts):
+def _compressed(path: Path, facts: timeline.Facts) -> str:
     """The timeline's events, compressed, in base64."""
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as out:
@@ -86,11 +88,11 @@ def _compressed(path, facts):
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _base64(text):
+def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def write(page, events, about, limit=timeline.LIMIT):
+def write(page: Path, events: Path, about: About, limit: int = timeline.LIMIT) -> timeline.Facts:
     """Write the page of a file of events; the facts are returned."""
     facts, parts = timeline.read(events, limit), viewer.load()
     fields = {

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Part:
     attach: float = 0
     limit: int = 0
 
-    def options(self):
+    def options(self) -> list[str]:
         args = ["--from", self.begin] if self.begin else []
         args += ["--to", self.end] if self.end else []
         args += [f"--last={self.last}"] if self.last else ["-m", AREA]
@@ -58,17 +59,17 @@ class Ending:
     signal: str = ""
 
     @classmethod
-    def of(cls, status):
+    def of(cls, status: int) -> "Ending":
         try:
             return cls(status, signal.Signals(status - 128).name if status > 128 else "")
         except ValueError:
             return cls(status)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"was killed by {self.signal}" if self.signal else f"exited with {self.status}"
 
 
-def make_empty(out):
+def make_empty(out: str) -> Path:
     """The directory that the user names for the recording: a new one."""
     if not out:
         directory = paths.in_build("run", "trace")
@@ -85,7 +86,7 @@ def make_empty(out):
     return directory
 
 
-def in_guest(command, directory, part):
+def in_guest(command: Sequence[str], directory: Path, part: Part) -> list[str]:
     """What the guest runs."""
     script = ["sh", str(SCRIPT), "--record-only", "--out", str(directory), *part.options()]
     if not part.attach:
@@ -95,7 +96,8 @@ def in_guest(command, directory, part):
                                       script=shlex.join(script), end=end)]
 
 
-def record(command, directory, log, options, part):
+def record(command: Sequence[str], directory: Path, log: Path, options: Sequence[str],
+           part: Part) -> Ending:
     """Record a command in a guest; the recording lands in the directory, which is empty."""
     argv = [str(paths.LAB_DIR / "lab"), "run", "--timeout", str(LIMIT), "--share", str(directory),
             "--console", str(paths.log_file("record-console")), *options, "--",
@@ -105,7 +107,7 @@ def record(command, directory, log, options, part):
     return ending(directory / "perf.data", status, log)
 
 
-def ending(data, status, log):
+def ending(data: Path, status: int, log: Path) -> Ending:
     """
     How the command ended. The script, and so the guest, ends as the command does; if there is no
     whole recording, the script or the guest has failed, whatever the command did.
@@ -120,7 +122,7 @@ def ending(data, status, log):
                    log=log)
 
 
-def reason(log):
+def reason(log: Path) -> str:
     """What the log of a failed run says first of lab, or last of the guest."""
     lines = [line.strip() for line in Path(log).read_text(errors="replace").splitlines()]
     own = [line.removeprefix("lab: ") for line in lines if line.startswith("lab: ")]

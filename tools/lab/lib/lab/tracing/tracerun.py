@@ -15,9 +15,11 @@ import shutil
 import subprocess
 import time
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from lab.base import paths, proc, ui
 from lab.building import build, viewer
@@ -56,7 +58,7 @@ class Decoded:
     first_error: str = ""
 
 
-def build_demo():
+def build_demo() -> Path:
     """Compiled so that every call is one, and bound when it starts."""
     source = paths.WORKLOADS_DIR / f"{DEMO}.c"
     program = paths.to_write(paths.in_build("run", DEMO))
@@ -66,7 +68,7 @@ def build_demo():
     return program
 
 
-def command_of(text):
+def command_of(text: str) -> list[str]:
     """
     The command to trace, as a list; the demo if none is given.
 
@@ -90,24 +92,24 @@ class Recording:
     """What is decoded: the file, where its programs are kept, and what is known of how it was made."""
 
     data: Path
-    buildids: Path
+    buildids: Path | None
     label: str
-    end: object = None
+    end: tracerecord.Ending | None = None
     part: tracerecord.Part = field(default_factory=tracerecord.Part)
 
     @functools.cached_property
-    def aux(self):
+    def aux(self) -> perfdata.AuxSummary:
         """What it says of its AUX areas."""
         return perfdata.summarize(self.data)
 
-    def perf(self, command, *args):
+    def perf(self, command: str, *args: str) -> list[str]:
         """perf on it; a recording of another user may be decoded."""
         kept = ["--buildid-dir", str(self.buildids)] if self.buildids else []
         return [str(paths.perf()), *kept, command, "-f", "-i", str(self.data), *args]
 
 
 @contextmanager
-def perf_script(recording, args):
+def perf_script(recording: Recording, args: Sequence[str]) -> Iterator[IO[bytes]]:
     """The output of perf script on a recording, as a file."""
     argv = recording.perf("script", "--ns", *args)
     with open(paths.log_file("decode"), "ab") as log:
@@ -116,13 +118,14 @@ def perf_script(recording, args):
         with subprocess.Popen(argv, env=proc.environment({"PERF_CONFIG": "/dev/null"}),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=log) as script:
+            assert script.stdout
             yield script.stdout
             proc.wait(script)
     if script.returncode:
         raise LabError("perf cannot decode the trace", f"see {log.name}", log=log.name)
 
 
-def blocks(file):
+def blocks(file: IO[bytes]) -> Iterator[bytes]:
     """Whole lines, a megabyte or so at a time."""
     rest = b""
     while block := file.read(BLOCK):
@@ -132,7 +135,8 @@ def blocks(file):
         yield rest
 
 
-def count(recording, decoded, trace_bytes, progress):
+def count(recording: Recording, decoded: Decoded, trace_bytes: int,
+          progress: Callable[[str], None]) -> None:
     """Instructions, branches and errors.
 
     Each instruction of a small trace is one sample of perf script. A large
@@ -152,7 +156,7 @@ def count(recording, decoded, trace_bytes, progress):
     decoded.instructions = samples * decoded.period
 
 
-def note_errors(decoded, lines):
+def note_errors(decoded: Decoded, lines: bytes) -> None:
     found = [line.decode(errors="replace").strip() for line in lines.splitlines()
              if ERROR in line and not COPIES.search(line)]
     if not found:
@@ -161,7 +165,7 @@ def note_errors(decoded, lines):
     decoded.first_error = decoded.first_error or found[0]
 
 
-def write_calls(recording, path, decoded):
+def write_calls(recording: Recording, path: Path, decoded: Decoded) -> int:
     """The call trace as a file; the result is the line where main() begins."""
     args = ["--itrace=cr", "-F", calls.FIELDS]
     with open(path, "w") as out, perf_script(recording, args) as output:
@@ -177,13 +181,13 @@ def write_calls(recording, path, decoded):
     return writer.first()
 
 
-def show_calls(path, first):
+def show_calls(path: Path, first: int) -> None:
     """The first calls; what main() calls is what the reader wants to see."""
     with open(path) as lines:
         print_calls(list(itertools.islice(lines, first, first + FIRST_LINES)))
 
 
-def show_last_calls(path, which):
+def show_last_calls(path: Path, which: str) -> None:
     """Of a command that failed, what it called before its end is what the reader wants to see."""
     with open(path) as lines:
         shown = list(deque(lines, maxlen=FIRST_LINES))
@@ -191,14 +195,15 @@ def show_last_calls(path, which):
     print_calls(shown)
 
 
-def print_calls(lines):
+def print_calls(lines: Sequence[str]) -> None:
     width = shutil.get_terminal_size((120, 40)).columns
     print(f"{'microseconds':>12}  call")
     for line in calls.dedent(lines):
         print(line.rstrip()[:width])
 
 
-def show_summary(path, decoded, aux, end):
+def show_summary(path: Path, decoded: Decoded, aux: perfdata.AuxSummary,
+                 end: tracerecord.Ending | None) -> None:
     print(f"\n{decoded.calls} calls, all of them in {paths.shown(path)}")
     print(f"the command           {end or 'is of another run'}")
     print(f"bytes of trace        {aux.trace_bytes}")
@@ -209,7 +214,8 @@ def show_summary(path, decoded, aux, end):
     print(f"data lost             {aux.lost() + aux.gaps}")
 
 
-def problem(decoded, aux, last=False):
+def problem(decoded: Decoded, aux: perfdata.AuxSummary,
+            last: str | bool = False) -> tuple[str, str] | None:
     """What is wrong with the trace, of which the rest may be overwritten; None if it is whole."""
     if aux.lost():
         return f"{aux.lost()} records of lost or truncated trace", REMEDY
@@ -224,7 +230,7 @@ def problem(decoded, aux, last=False):
     return None
 
 
-def verdict(decoded, aux, last=False):
+def verdict(decoded: Decoded, aux: perfdata.AuxSummary, last: str | bool = False) -> str:
     """The first line that a person reads."""
     wrong = problem(decoded, aux, last)
     if wrong:
@@ -233,13 +239,13 @@ def verdict(decoded, aux, last=False):
            "decoded."
 
 
-def check(decoded, aux, last=False):
+def check(decoded: Decoded, aux: perfdata.AuxSummary, last: str | bool = False) -> None:
     """A trace with holes is a failure, however nice it looks."""
     if wrong := problem(decoded, aux, last):
         raise LabError(*wrong)
 
 
-def draw(recording, decoded, aux):
+def draw(recording: Recording, decoded: Decoded, aux: perfdata.AuxSummary) -> Path:
     """The page that shows all of it in a browser; its path, and what is in it."""
     page = paths.in_build("run", "trace.html")
     events = paths.to_write(paths.in_build("run", "trace", "timeline.json"))
@@ -256,7 +262,8 @@ def draw(recording, decoded, aux):
     return page
 
 
-def record(command_line, machine_args, part, out):
+def record(command_line: str, machine_args: Sequence[str], part: tracerecord.Part,
+           out: str) -> Recording:
     """The steps in which a command is recorded in a guest."""
     command = command_of(command_line)
     if command[:2] == [SHELL, "-c"] and command[2] == command_line:
@@ -270,7 +277,7 @@ def record(command_line, machine_args, part, out):
     return recording
 
 
-def show(recording):
+def show(recording: Recording) -> int:
     """Decode, draw and print; the result is the command's own exit status."""
     calls_file = paths.in_build("run", "calls.txt")
     paths.log_file("decode").unlink(missing_ok=True)
@@ -278,7 +285,8 @@ def show(recording):
     with ui.step("Decoding") as step:
         first = write_calls(recording, calls_file, decoded)
         count(recording, decoded, aux.trace_bytes, step.progress)
-    seen, trouble = "", None
+    seen = ""
+    trouble: LabError | None = None
     with ui.step("Drawing"):
         # The calls are there all the same.
         try:
@@ -303,13 +311,13 @@ def show(recording):
     return end.status if end else 0
 
 
-def parts_of(machine):
+def parts_of(machine: tuple[str, bool]) -> list[tuple[str, bool]]:
     """The kernel that is built, by name and whether it has checkers; none where the user has one."""
     name, debug = machine
     return [(name, debug)] if name in build.KERNELS else []
 
 
-def show_times():
+def show_times() -> None:
     """Where the time of this process went, real and of CPUs."""
     rows = [(step.label, step.seconds, step.cpu) for step in ui.TIMES if step.seconds >= LEAST_SHOWN]
     rows.append(("all", time.monotonic() - ui.BEGUN, time.process_time() + ui.of_commands()))
@@ -318,7 +326,8 @@ def show_times():
         print(f"{label:<{ui.LABEL_WIDTH}} {seconds:7.1f} {cpu:7.1f}")
 
 
-def run(command_line, kernel, machine_args, part, out=""):
+def run(command_line: str, kernel: tuple[str, bool], machine_args: Sequence[str],
+        part: tracerecord.Part, out: str = "") -> int:
     """
     All of it; the steps' lines go to standard error, the trace to output. The result is the
     command's own exit status.
@@ -336,7 +345,7 @@ def run(command_line, kernel, machine_args, part, out=""):
                       f"-i {out}/perf.data --call-trace")
 
 
-def run_data(name):
+def run_data(name: str) -> int:
     """The same of a recording that is there, such as one of a real machine by perf calltrace --out."""
     build.perf_only()
     data, buildids = origin.find(name)
