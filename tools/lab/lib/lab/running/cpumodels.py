@@ -28,7 +28,7 @@ class Model:
     # whether there are traces without branches (intel_pt/branch=0/)
     branchless: bool = True
 
-    def what(self):
+    def what(self) -> str:
         pair = "PT and LBR at a time" if self.together else "PT or LBR, never both"
         lbr = f"{pair}, {self.depth} branches deep" if self.depth else "PT, no LBR"
         more = "" if self.branchless else "; no trace without branches"
@@ -47,7 +47,7 @@ MODELS = {
 }
 
 
-def named(text):
+def named(text: str) -> str:
     """The name of a model with Intel PT, or the error for any other name."""
     if text in MODELS:
         return text

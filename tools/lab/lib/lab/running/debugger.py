@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 from lab.base import paths, proc, ui
 from lab.base.errors import LabError
@@ -13,14 +14,14 @@ SOCKET_TRIES = 100
 SECTION = ".debug_info"
 
 
-def check_symbols(image):
+def check_symbols(image: str) -> None:
     """gdb without debug information is of little use: say how to have it."""
     if SECTION not in proc.output(["readelf", "-SW", image]):
         raise LabError(f"{image} has no debug information",
                        "build one that has with 'lab build --debug' and use 'lab gdb --debug'")
 
 
-def wait_for(socket, guest, log):
+def wait_for(socket: str, guest: subprocess.Popen[bytes], log: Path) -> None:
     """QEMU makes the socket before it starts the machine."""
     for _ in range(SOCKET_TRIES):
         if os.path.exists(socket):
@@ -31,7 +32,7 @@ def wait_for(socket, guest, log):
     raise LabError("the guest did not start", f"see {log}", log=log)
 
 
-def attach(kernel, run_options, command):
+def attach(kernel: str, run_options: list[str], command: list[str]) -> int:
     """gdb in the foreground, the guest behind it; gdb's end ends the guest."""
     gdb = proc.require("gdb")
     check_symbols(kernel)

@@ -9,6 +9,7 @@ Other processors than x86-64 have the machines that arches.py says.
 import re
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab.base import paths
 from lab.compiling import arches
@@ -45,16 +46,16 @@ class Machine:
     cpu: str = cpumodels.DEFAULT
     cpus: int = 2
     memory: str = "2G"
-    shares: list = field(default_factory=list)
+    shares: list[str] = field(default_factory=list)
     pt: str = ""
     icount: bool = False
     append: str = ""
     gdb: str = ""
     qemu: str = ""
-    arch: arches.Arch = None
+    arch: arches.Arch | None = None
 
 
-def parse_memory(text):
+def parse_memory(text: str) -> int:
     """'512M' or '2G', in bytes; what the kernel cannot boot with is refused."""
     match = re.fullmatch(r"(\d+)([MG])", text)
     size = int(match[1]) << {"M": 20, "G": 30}[match[2]] if match else 0
@@ -63,14 +64,14 @@ def parse_memory(text):
     return size
 
 
-def _has_pt(qemu):
+def _has_pt(qemu: str) -> bool:
     """Whether this QEMU has the PT model: an unpatched one can run as well."""
     listing = subprocess.run([qemu, "-device", "max-x86_64-cpu,help"],
                              capture_output=True, text=True, check=False)
     return "x-pt-" in listing.stdout
 
 
-def _cpu(machine):
+def _cpu(machine: Machine) -> str:
     properties = ptcaps.cpu_properties(machine.pt)
     model = [machine.cpu, *CPU_PROPERTIES]
     if not _has_pt(machine.qemu):
@@ -81,7 +82,7 @@ def _cpu(machine):
     return ",".join([*model, *properties])
 
 
-def _share_args(index, directory, bus):
+def _share_args(index: int, directory: str, bus: str) -> list[str]:
     if index >= MAX_SHARES:
         raise LabError("too many shared directories", f"at most {MAX_SHARES}")
     return ["-fsdev", f"local,id=share{index},path={_escape(directory)},"
@@ -89,12 +90,12 @@ def _share_args(index, directory, bus):
             "-device", f"virtio-9p-{bus},fsdev=share{index},mount_tag=lab.share{index}"]
 
 
-def _escape(path):
+def _escape(path: str | Path) -> str:
     """A comma ends an option of QEMU, unless doubled."""
     return str(path).replace(",", ",,")
 
 
-def _port_args(fds, tty, bus):
+def _port_args(fds: dict[str, int], tty: bool, bus: str) -> list[str]:
     args = ["-device", f"virtio-serial-{bus},max_ports=8"]
     for name, fd in fds.items():
         device = "virtconsole" if name == "tty" else "virtserialport"
@@ -103,17 +104,19 @@ def _port_args(fds, tty, bus):
     return args
 
 
-def kernel_args(append, arch=None):
+def kernel_args(append: str, arch: arches.Arch | None = None) -> str:
     """The kernel's arguments, those of the caller last."""
     given = any(word.startswith("mitigations=") for word in append.split())
     usual = OTHER_KERNEL_ARGS.format(arch.console) if arch else KERNEL_ARGS
     return " ".join([usual, *([] if given else [NO_MITIGATIONS]), append]).strip()
 
 
-def command_line(machine, initrd, console, fds):
+def command_line(machine: Machine, initrd: str | Path, console: str,
+                 fds: dict[str, int]) -> list[str]:
     """The whole command; fds maps the names of ports to socket descriptors."""
     arch = machine.arch
-    bus, root = (arch.bus, arch.root) if arch else ("device", "/")
+    bus = arch.bus if arch else "device"
+    root: str | Path = arch.root if arch else "/"
     kind = arch.machine if arch else ("-M", MACHINE, "-cpu", _cpu(machine))
     args = [machine.qemu, "-L", str(paths.firmware()), *kind, "-accel", "tcg",
             "-smp", str(machine.cpus), "-m", machine.memory,

@@ -40,7 +40,7 @@ ERRATA_OF_OVERFLOW = ("skd007", "skd010", "apl11", "apl12")
 ERRATA = ("bdm70", "bdm106", "skl014", "skl168", "lbr-alone") + ERRATA_OF_OVERFLOW
 
 
-def _capability(word):
+def _capability(word: str) -> str:
     value = "off" if word.startswith("no-") else "on"
     name = word.removeprefix("no-")
     if name not in CAPABILITIES:
@@ -50,7 +50,7 @@ def _capability(word):
     return f"{CAPABILITIES[name][0]}={value}"
 
 
-def _ranges(word):
+def _ranges(word: str) -> str:
     number = word.partition("=")[2]
     if not number.isdecimal() or int(number) > MAX_RANGES:
         raise LabError(f"bad number of IP ranges '{word}'",
@@ -58,7 +58,7 @@ def _ranges(word):
     return f"{RANGES[1]}={int(number)}"
 
 
-def _rude(word):
+def _rude(word: str) -> list[str]:
     """'rude' or 'rude=SEED': all manners; 'rude-NAME': one."""
     if word.startswith(f"{RUDE}-"):
         name = word.removeprefix(f"{RUDE}-")
@@ -72,7 +72,7 @@ def _rude(word):
     return [f"x-pt-{RUDE}-{one}=on" for one in MANNERS] + [f"x-pt-seed={seed}"]
 
 
-def _erratum(word):
+def _erratum(word: str) -> str:
     name = word.removeprefix("erratum-")
     if name not in ERRATA:
         raise LabError(f"unknown erratum '{word}'",
@@ -80,11 +80,11 @@ def _erratum(word):
     return f"x-pt-erratum-{name}=on"
 
 
-def _is_rude(word):
+def _is_rude(word: str) -> bool:
     return word == RUDE or word.startswith((f"{RUDE}=", f"{RUDE}-"))
 
 
-def cpu_properties(caps):
+def cpu_properties(caps: str) -> list[str]:
     """CPU properties of a string such as 'no-mtc,ranges=2'.
 
     'off' hides Intel PT altogether. A word that starts with 'x-' is handed

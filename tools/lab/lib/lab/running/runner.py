@@ -49,13 +49,13 @@ class Run:
     """One command and how it is to be run."""
 
     machine: machine_mod.Machine
-    command: list
+    command: list[str]
     cwd: str
     user: str = "root"
-    env: dict = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
     timeout: float = 0
     boot_limit: float = BOOT_LIMIT
-    allowed: list = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     verbose: bool = False
     tty: bool = False
     console_copy: str = ""
@@ -67,12 +67,12 @@ class Run:
 class Outcome:
     """What became of a guest."""
 
-    reports: list
+    reports: list[str]
     problem: str = ""
     booted: bool = False
     console: str = ""
 
-    def command_status(self):
+    def command_status(self) -> int | None:
         for line in self.reports:
             word, _, value = line.partition(" ")
             if word == "exit":
@@ -81,25 +81,25 @@ class Outcome:
                 return EXIT_SIGNAL + int(value)
         return None
 
-    def killed_by(self):
+    def killed_by(self) -> str:
         """The name of the signal that the command died of, or an empty string."""
         numbers = [int(line.split()[1]) for line in self.reports if line.startswith("signal ")]
         return signal_name(numbers[0]) if numbers else ""
 
 
-def signal_name(number):
+def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
-def die_with_parent():
+def die_with_parent() -> None:
     """However the lab ends, its guest does not stay behind."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _stop(process):
+def _stop(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
 
@@ -107,7 +107,7 @@ def _stop(process):
 class Guest:
     """A QEMU process with its ports; watch() runs it to its end."""
 
-    def __init__(self, run, directory, winsize):
+    def __init__(self, run: Run, directory: str, winsize: tuple[int, int] | None) -> None:
         self.run, self.winsize = run, winsize
         # A file in memory: a disk that becomes full hides no splat.
         self.console = os.memfd_create("console")
@@ -118,15 +118,15 @@ class Guest:
         self.initrd = guest.initramfs(Path(directory) / "initrd", self._init(), items)
         self.ports = relay.Ports(("ctl", "tty") if run.tty else ("ctl", "in", "out", "err"))
 
-    def _init(self):
+    def _init(self) -> Path:
         arch = self.run.machine.arch
         return arches.build_init(arch) if arch else guest.build_init()
 
-    def command_line(self):
+    def command_line(self) -> list[str]:
         return machine_mod.command_line(self.run.machine, self.initrd,
                                         f"/proc/self/fd/{self.console}", self.ports.descriptors())
 
-    def watch(self):
+    def watch(self) -> Outcome:
         with open(self.errors, "wb") as errors:
             process = subprocess.Popen(
                 self.command_line(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
@@ -139,11 +139,11 @@ class Guest:
             _stop(process)
             self.close()
 
-    def close(self):
+    def close(self) -> None:
         self.ports.close()
         os.close(self.console)
 
-    def _watch(self, process):
+    def _watch(self, process: subprocess.Popen[bytes]) -> Outcome:
         loop = relay.Relay(self.ports, relay.standard_input(), self.run.tty)
         if self.run.tty:
             signal.signal(signal.SIGWINCH, lambda *_: loop.resize(*terminal_size()))
@@ -169,12 +169,12 @@ class Guest:
         self._show_console(copied)
         return self._outcome(loop.reports(), problem, process.returncode)
 
-    def _console_from(self, start):
+    def _console_from(self, start: int) -> bytes:
         """What the kernel has said from a byte of its console on."""
         size = os.fstat(self.console).st_size
         return os.pread(self.console, size - start, start)
 
-    def _show_console(self, start):
+    def _show_console(self, start: int) -> int:
         """With --verbose, what has come since so many bytes were shown; how many are shown now."""
         if not self.run.verbose:
             return start
@@ -183,7 +183,7 @@ class Guest:
         sys.stderr.flush()
         return start + len(text)
 
-    def _outcome(self, reports, problem, returncode):
+    def _outcome(self, reports: list[str], problem: str, returncode: int) -> Outcome:
         outcome = Outcome(reports, problem, booted="boot" in reports,
                           console=self._console_from(0).decode(errors="replace"))
         failed = [line for line in reports if line.startswith("fail ")]
@@ -201,12 +201,12 @@ class Guest:
             outcome.problem = "the guest died after its command had ended"
         return outcome
 
-    def _ended_by(self):
+    def _ended_by(self) -> int | None:
         """The signal on which QEMU has ended itself, with the status 0, or None."""
         match = ON_SIGNAL.search(self.errors.read_text(errors="replace"))
         return int(match[1]) if match else None
 
-    def _qemu_error(self, returncode):
+    def _qemu_error(self, returncode: int) -> str:
         if returncode < 0:
             return (f"QEMU was killed by {signal_name(-returncode)}"
                     + (KILLED_FOR_MEMORY if returncode == -signal.SIGKILL else ""))
@@ -217,16 +217,16 @@ class Guest:
 class Clock:
     """The time limits: for the boot, for the command, for the power-off."""
 
-    def __init__(self, run):
+    def __init__(self, run: Run) -> None:
         self.run, self.patience = run, tier.patience()
         self.start = self.phase_start = time.monotonic()
         self.phase = "boot"
 
-    def _enter(self, phase):
+    def _enter(self, phase: str) -> None:
         if phase != self.phase:
             self.phase, self.phase_start = phase, time.monotonic()
 
-    def exceeded(self, reports):
+    def exceeded(self, reports: list[str]) -> str:
         """The problem if a limit has passed, else an empty string."""
         if any(line.startswith(("exit ", "signal ")) for line in reports):
             self._enter("off")
@@ -240,17 +240,18 @@ class Clock:
         if self.phase == "off" and spent > OFF_LIMIT:
             return f"no power-off within {OFF_LIMIT} s"
         # A lab that was stopped learns late of a guest that has ended in time.
-        if "off" not in reports and self.run.timeout and time.monotonic() - self.start > self.run.timeout * self.patience:
+        if "off" not in reports and self.run.timeout and \
+                time.monotonic() - self.start > self.run.timeout * self.patience:
             return f"timeout after {self.run.timeout:g} s"
         return ""
 
 
-def terminal_size():
+def terminal_size() -> tuple[int, int]:
     size = os.get_terminal_size(0)
     return size.lines, size.columns
 
 
-def tail(console, splat=""):
+def tail(console: str, splat: str = "") -> list[str]:
     """The lines that explain a failure: from the first splat on, or the last."""
     lines = [line.rstrip("\r") for line in console.splitlines()]
     if splat:
@@ -259,7 +260,7 @@ def tail(console, splat=""):
     return lines[-TAIL_LINES:]
 
 
-def show_console(outcome, splat=""):
+def show_console(outcome: Outcome, splat: str = "") -> None:
     lines = tail(outcome.console, splat)
     what = "from the complaint on" if splat else f"the last {len(lines)} lines"
     ui.say(f"lab: console of the guest, {what}:")
@@ -267,12 +268,12 @@ def show_console(outcome, splat=""):
         ui.say(f"  | {line}")
 
 
-def _complaints(run, outcome):
+def _complaints(run: Run, outcome: Outcome) -> list[str]:
     """The lines in which the guest's kernel complains, without those that are allowed."""
     return splats.find(outcome.console, splats.compile_allowed(run.allowed))
 
 
-def verdict(run, outcome):
+def verdict(run: Run, outcome: Outcome) -> int:
     """The exit status of the run; says why if it is not the command's."""
     found = _complaints(run, outcome)
     if outcome.problem:
@@ -291,7 +292,7 @@ def verdict(run, outcome):
     return outcome.command_status() or (EXIT_FAILED if found else 0)
 
 
-def _counting(run, directory):
+def _counting(run: Run, directory: str) -> Run:
     """The same run, with a directory for what its kernel counts."""
     counters = os.path.join(directory, "counters")
     os.mkdir(counters)
@@ -299,7 +300,7 @@ def _counting(run, directory):
     return replace(run, machine=machine, counters=counters)
 
 
-def _count(run, outcome, kernel):
+def _count(run: Run, outcome: Outcome, kernel: Path) -> None:
     """A guest whose counters cannot be added has failed, if it has not anyway."""
     try:
         with host.told_if_full():
@@ -309,7 +310,7 @@ def _count(run, outcome, kernel):
             outcome.problem = outcome.problem or str(error)
 
 
-def _once(run, winsize):
+def _once(run: Run, winsize: tuple[int, int] | None) -> Outcome:
     kernel = Path(run.machine.kernel).parent
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         if coverage.is_counting(kernel):
@@ -324,7 +325,7 @@ def _once(run, winsize):
     return outcome
 
 
-def execute(run):
+def execute(run: Run) -> int:
     """Run to the verdict; the result is the exit status for the caller."""
     splats.compile_allowed(run.allowed)
     winsize = terminal_size() if run.tty else None
@@ -337,7 +338,7 @@ def execute(run):
     return verdict(run, outcome)
 
 
-def dry_run(run):
+def dry_run(run: Run) -> int:
     """Print the command line that execute() would start."""
     with tempfile.TemporaryDirectory(prefix="lab.") as directory:
         one = Guest(run, directory, (24, 80) if run.tty else None)

@@ -2,6 +2,7 @@
 """Which lines of a guest's console mean that its kernel is unwell."""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from lab.base.errors import LabError
 
@@ -45,7 +46,7 @@ SPLATS = re.compile("|".join((
 PREFIX = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?")
 
 
-def compile_allowed(patterns):
+def compile_allowed(patterns: Iterable[str]) -> list[re.Pattern[str]]:
     try:
         return [re.compile(pattern) for pattern in patterns]
     except re.error as error:
@@ -53,7 +54,7 @@ def compile_allowed(patterns):
                        "use Python's syntax, for example 'lkdtm'") from None
 
 
-def find(text, allowed=()):
+def find(text: str, allowed: Sequence[re.Pattern[str]] = ()) -> list[str]:
     """The lines that are splats, without those that a pattern allows."""
     found = []
     for line in text.splitlines():
