@@ -10,7 +10,9 @@ import lzma
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.assembling import assemble
 from lab.base import apt, bases, host, paths, proc, stamp, ui
@@ -68,13 +70,13 @@ class Names:
     version: str
 
     @property
-    def revision(self):
+    def revision(self) -> str:
         """The number of the build, as the kernel's packaging has it."""
         return self.version.rpartition("-")[2]
 
 
 @functools.cache
-def names(full=False):
+def names(full: bool = False) -> Names:
     """
     The same for all packages, also if a commit is made meanwhile.
 
@@ -86,15 +88,15 @@ def names(full=False):
                  f"{base}+aux{own.replace('-', '.')}+deb{host.os_release()['VERSION_ID']}")
 
 
-def directory(full=False):
+def directory(full: bool = False) -> Path:
     return paths.in_build("deb-full" if full else "deb")
 
 
-def log():
+def log() -> Path:
     return paths.log_file("deb")
 
 
-def fragments(full):
+def fragments(full: bool) -> list[Path]:
     """What the configuration must have beyond the one that it starts from."""
     base = paths.base_name()
     wished = ["deb-full" if full else "deb", "deb-both"]
@@ -102,7 +104,7 @@ def fragments(full):
             if (file := paths.CONFIG_DIR / f"{part}.config").exists()]
 
 
-def newest_config(private, package):
+def newest_config(private: apt.Apt, package: str) -> str:
     """Its version: that of the kernel's source, unless the mirror has none of it any more."""
     suites, own = bases.current().suites, re.escape(stamp.read("version-linux"))
     try:
@@ -111,7 +113,7 @@ def newest_config(private, package):
         return private.newest(package, suites=suites)
 
 
-def debian_config(step):
+def debian_config(step: ui.Step) -> str:
     """The configuration of Debian's own kernel of this base."""
     base = bases.current()
     private = apt.Apt(host.codename())
@@ -128,22 +130,22 @@ def debian_config(step):
         return text.read()
 
 
-def configure(step, full=False):
+def configure(step: ui.Step, full: bool = False) -> None:
     """Make .config anew; each line of the fragments must be in it."""
     place = directory(full) / "kernel"
     place.mkdir(parents=True, exist_ok=True)
     tree = assemble.tree(paths.SERIES)
     start = debian_config(step) if full else \
         (tree / "arch/x86/configs/x86_64_defconfig").read_text()
-    wanted = {**kconfig.merge(fragments(full)),
-              "CONFIG_LOCALVERSION": f'"-{names(full).release.partition("-")[2]}"'}
+    wanted = kconfig.merge(fragments(full))
+    wanted["CONFIG_LOCALVERSION"] = f'"-{names(full).release.partition("-")[2]}"'
     (place / ".config").write_text(start + kconfig.as_text(wanted))
     kernel.make(paths.SERIES, place, ["olddefconfig"], log(),
                 failed="cannot configure the packaged kernel")
     kconfig.check(wanted, (place / ".config").read_text(), log())
 
 
-def build_kernel(step, full):
+def build_kernel(step: ui.Step, full: bool) -> None:
     place = directory(full) / "kernel"
     progress = compiled.Progress(step, place.parent.name, place, 0 if full else EXPECTED_OBJECTS)
     called = names(full)
@@ -153,7 +155,7 @@ def build_kernel(step, full):
     step.note = called.release
 
 
-def pack_kernel(step, full):
+def pack_kernel(step: ui.Step, full: bool) -> None:
     """
     The packages of the image and the headers.
 
@@ -173,7 +175,7 @@ def pack_kernel(step, full):
         other.unlink()
 
 
-def stage(name):
+def stage(name: str) -> Path:
     """The empty directory that becomes a package."""
     place = directory() / "stage" / name
     shutil.rmtree(place, ignore_errors=True)
@@ -181,13 +183,13 @@ def stage(name):
     return place
 
 
-def perf_options():
+def perf_options() -> list[str]:
     left_out = {*PERF_ALSO, "JEVENTS_MODEL", "prefix"}
     kept = [word for word in perftool.options() if word.partition("=")[0] not in left_out]
     return [*kept, *PERF_WITHOUT, f"prefix=/usr/lib/{PERF}"]
 
 
-def pack_perf(step):
+def pack_perf(step: ui.Step) -> None:
     place, made = stage(PERF), directory() / "perf"
     made.mkdir(parents=True, exist_ok=True)
     source = assemble.tree(paths.SERIES) / "tools/perf"
@@ -208,7 +210,7 @@ def pack_perf(step):
     pack(PERF, [f"usr/lib/{PERF}/bin/perf"])
 
 
-def pack_selftests(step):
+def pack_selftests(step: ui.Step) -> None:
     place, made = stage(SELFTESTS), directory() / "kernel"
     home = place / "usr/lib" / SELFTESTS
     kernel.make(paths.SERIES, made,
@@ -224,7 +226,7 @@ def pack_selftests(step):
                      if os.access(file, os.X_OK) and file.read_bytes()[:4] == b"\x7fELF"])
 
 
-def control(name, depends, size):
+def control(name: str, depends: str, size: int) -> str:
     """The file of this name in a package."""
     title, *text = [line.strip() for line in DESCRIPTIONS[name].splitlines()]
     suggests = f"Suggests: {SUGGESTS[name]}\n" if name in SUGGESTS else ""
@@ -234,7 +236,7 @@ def control(name, depends, size):
             f"Priority: optional\nDescription: {title}\n" + "".join(f" {line}\n" for line in text))
 
 
-def libraries(place, programs):
+def libraries(place: Path, programs: Sequence[str | Path]) -> str:
     """The packages of the libraries that programs need."""
     (place / "debian").mkdir()
     (place / "debian/control").write_text("Source: none\n\nPackage: none\nArchitecture: any\n")
@@ -243,14 +245,14 @@ def libraries(place, programs):
     return text.strip().partition("=")[2]
 
 
-def document(place, name):
+def document(place: Path, name: str) -> Path:
     """Where a package has its documents."""
     directory_of = place / "usr/share/doc" / name
     directory_of.mkdir(parents=True, exist_ok=True)
     return directory_of
 
 
-def pack(name, programs):
+def pack(name: str, programs: Sequence[str | Path]) -> None:
     """A package of a staged directory, whose programs these are."""
     place = directory() / "stage" / name
     proc.run(["strip", "--strip-unneeded", *(place / one for one in programs)], log())
@@ -263,12 +265,12 @@ def pack(name, programs):
              env={"SOURCE_DATE_EPOCH": str(kit.time_of_commit())}, failed=f"cannot pack {name}")
 
 
-def check_room(full):
+def check_room(full: bool) -> None:
     """Before anything is fetched, and so where nothing may have made the build directory yet."""
     host.check_build_dir((NEEDED_FULL if full else NEEDED) * host.GIB)
 
 
-def prepare(full):
+def prepare(full: bool) -> None:
     build.check_kernel(paths.SERIES)
     check_room(full)
     build.prepare_tree()
@@ -276,7 +278,7 @@ def prepare(full):
         host.install_packages(step, [*TOOLS, *PERF_ALSO.values(), *(FULL_TOOLS if full else [])])
 
 
-def make(full=False):
+def make(full: bool = False) -> None:
     """All packages, below build/deb; of FULL, those of the kernel, below build/deb-full."""
     # What is packed is to be read by all.
     os.umask(0o022)

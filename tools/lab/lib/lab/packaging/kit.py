@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tarfile
+from collections.abc import Collection
 from pathlib import Path
 
 from lab.base import paths, proc, stamp, ui
@@ -32,11 +33,11 @@ OURS = ("cost", "cpu")
 SELFTEST_LIST = re.compile(r"^AUX_TESTS := ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
-def _git(*args):
+def _git(*args: str) -> str:
     return proc.output(["git", "-c", "safe.directory=*", "-C", paths.ROOT, *args]).strip()
 
 
-def _new_files():
+def _new_files() -> str:
     """
     The name and a hash of each file that git does not know yet, and is not to ignore.
 
@@ -47,7 +48,7 @@ def _new_files():
     return "".join(f"{name} {stamp.of_files([paths.ROOT / name])}\n" for name in files)
 
 
-def version():
+def version() -> str:
     """
     The second (UTC) and the name of the commit, so a later commit's is above an earlier one's.
 
@@ -60,11 +61,11 @@ def version():
     return f"{when:%Y%m%d.%H%M%S}-{name}{f'-changed{mark}' if changed else ''}"
 
 
-def time_of_commit():
+def time_of_commit() -> int:
     return int(_git("log", "-1", "--format=%ct"))
 
 
-def selftests_of_kernel():
+def selftests_of_kernel() -> Path:
     """tools/testing/selftests of the base, which has the harness."""
     place = paths.in_build("src/linux-stock/tools/testing/selftests")
     if not (place / HARNESS[1]).is_file():
@@ -72,19 +73,20 @@ def selftests_of_kernel():
     return place
 
 
-def c_library():
+def c_library() -> str:
     """The version of the C library in the programs, as their licence wants it said."""
     return proc.output(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}",
                         "libc6-dev"])
 
 
-def selftests():
+def selftests() -> list[str]:
     """The names of the kselftests."""
-    words = SELFTEST_LIST.search((SELFTESTS / "aux_tests.mk").read_text())[1].split()
-    return [word for word in words if word != "\\"]
+    found = SELFTEST_LIST.search((SELFTESTS / "aux_tests.mk").read_text())
+    assert found, "aux_tests.mk has no list of the kselftests"
+    return [word for word in found[1].split() if word != "\\"]
 
 
-def make_programs(place, log):
+def make_programs(place: Path, log: Path) -> None:
     """All that is compiled, without symbols but for those that perf's filters go by."""
     made = paths.in_build("kit", "programs")
     proc.run(["make", "-s", "-C", SOURCE, f"O={made}", f"SELFTESTS={SELFTESTS}",
@@ -96,7 +98,7 @@ def make_programs(place, log):
     shutil.copy(made / "known", place)
 
 
-def copy_source(place):
+def copy_source(place: Path) -> None:
     """What 'make -C source' in the archive builds the programs of."""
     tests = place / "perf_events"
     tests.mkdir(parents=True)
@@ -107,7 +109,7 @@ def copy_source(place):
         shutil.copy(file, tests)
 
 
-def copy_kit(place, name):
+def copy_kit(place: Path, name: str) -> None:
     for file in (SOURCE / "kit", paths.REPORT_DIR / "aux_defects"):
         shutil.copy(file, place)
     shutil.copytree(SOURCE / "lib", place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
@@ -119,7 +121,7 @@ def copy_kit(place, name):
         shutil.copyfile(LICENCES / text, place / "licences" / text)
 
 
-def fill(place, name, log):
+def fill(place: Path, name: str, log: Path) -> None:
     """The directory that the archive unpacks to."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -128,9 +130,9 @@ def fill(place, name, log):
     make_programs(place / "programs", log)
 
 
-def pack(place, archive, when):
+def pack(place: Path, archive: Path, when: int) -> None:
     """All files of a directory, in order, of nobody's and of one time."""
-    def plain(member):
+    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = 0
         member.uname = member.gname = "root"
         member.mtime = when
@@ -138,8 +140,7 @@ def pack(place, archive, when):
         return member
     new = archive.with_name(archive.name + ".new")
     data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w:xz", preset=3,
-                      format=tarfile.USTAR_FORMAT) as tar:
+    with tarfile.TarFile.xzopen(None, "w", data, preset=3, format=tarfile.USTAR_FORMAT) as tar:
         for path in [place, *sorted(place.rglob("*"))]:
             tar.add(path, arcname=str(path.relative_to(place.parent)), recursive=False,
                     filter=plain)
@@ -147,7 +148,7 @@ def pack(place, archive, when):
     os.replace(new, archive)
 
 
-def remove_others(directory, kept):
+def remove_others(directory: Path, kept: Collection[Path]) -> None:
     """Kits of other commits: there is one archive, the newest."""
     for path in directory.glob(f"{NAME}-*"):
         if path not in kept and path.is_dir():
@@ -156,7 +157,7 @@ def remove_others(directory, kept):
             path.unlink()
 
 
-def make():
+def make() -> Path:
     """build/kit/perf-aux-kit-VERSION.tar.xz; its path."""
     build.prepare()
     name = version()
