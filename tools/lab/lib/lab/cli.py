@@ -5,7 +5,9 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
 
 from lab import listing, otherbases
 from lab.base import bases, host, paths, sources, terminal, tier, ui
@@ -25,12 +27,12 @@ EPILOG = "lab VERB --help describes a verb."
 class Parser(argparse.ArgumentParser):
     """argparse, with the lab's one-line errors and exit status 1."""
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise LabError(message, f"see '{self.prog} --help'")
 
 
-def positive(kind, what):
-    def convert(text):
+def positive(kind: Callable[[str], float], what: str) -> Callable[[str], float]:
+    def convert(text: str) -> float:
         try:
             value = kind(text)
         except ValueError:
@@ -41,7 +43,7 @@ def positive(kind, what):
     return convert
 
 
-def add_kernel_options(parser):
+def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", default=paths.default_kernel(),
                         metavar="series|stock|PATH",
                         help="which kernel (default: $LAB_KERNEL, or series; lab trace has a "
@@ -50,12 +52,12 @@ def add_kernel_options(parser):
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
 
-def add_arch_option(parser):
+def add_arch_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", default="", metavar="|".join(arches.ALL),
                         help="another processor than x86-64, with the series' kernel")
 
 
-def add_machine_options(parser):
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
     add_kernel_options(parser)
     parser.add_argument("--cpu", type=cpumodels.named, default=cpumodels.DEFAULT, metavar="MODEL",
                         help="the processor that the guest shows, for example Icelake-Server")
@@ -90,7 +92,7 @@ ONLY_X86_64 = {"cpu": cpumodels.DEFAULT, "pt": "", "icount": False, "gdb_socket"
                "perf": paths.SERIES, "qemu_pristine": False}
 
 
-def find_arch(options):
+def find_arch(options: argparse.Namespace) -> arches.Arch | None:
     """The processor that is not x86-64, or None; what it does not have is refused."""
     arch = arches.named(getattr(options, "arch", ""))
     if not arch:
@@ -112,7 +114,7 @@ def find_arch(options):
     return arch
 
 
-def find_other(arch):
+def find_other(arch: arches.Arch) -> str:
     """The kernel of another processor; all that it boots with is built."""
     for path in (arch.vmlinux, arch.qemu, arch.root):
         if not path.exists():
@@ -120,7 +122,7 @@ def find_other(arch):
     return str(arch.vmlinux.resolve())
 
 
-def instead(options):
+def instead(options: argparse.Namespace) -> str | None:
     """The small kernel of 'make run' if nothing else is built yet and no test asks; or None."""
     small = paths.image(paths.SMALL)
     if options.verb == "test" or options.debug or options.kernel != paths.SERIES or \
@@ -130,7 +132,7 @@ def instead(options):
     return str(small.resolve())
 
 
-def find_kernel(options):
+def find_kernel(options: argparse.Namespace) -> str:
     """The kernel image to boot."""
     if arch := find_arch(options):
         return find_other(arch)
@@ -157,7 +159,7 @@ def find_kernel(options):
     return str(image.resolve())
 
 
-def find_qemu(options):
+def find_qemu(options: argparse.Namespace) -> str:
     if (arch := find_arch(options)) and not options.qemu:
         return str(arch.qemu)
     qemu = Path(options.qemu) if options.qemu else paths.qemu()
@@ -166,27 +168,27 @@ def find_qemu(options):
     return str(qemu.resolve())
 
 
-def find_shares(options):
+def find_shares(options: argparse.Namespace) -> list[str]:
     for directory in options.share:
         if not Path(directory).is_dir():
             raise LabError(f"cannot share {directory}", "it must be a directory that exists")
     return [str(Path(directory).resolve()) for directory in options.share]
 
 
-def split_env(items):
+def split_env(items: list[str]) -> dict[str, str]:
     for item in items:
         if "=" not in item[1:]:
             raise LabError(f"bad --env '{item}'", "use NAME=VALUE")
     return dict(item.split("=", 1) for item in items)
 
 
-def pt_of(options):
+def pt_of(options: argparse.Namespace) -> str:
     """LAB_PT, the processor of a whole run of tests, and what the command adds to it."""
     whole = os.environ.get("LAB_PT")
     return options.pt if not whole or options.pt == "off" else f"{whole},{options.pt}".rstrip(",")
 
 
-def make_machine(options, gdb=""):
+def make_machine(options: argparse.Namespace, gdb: str = "") -> machine_mod.Machine:
     machine_mod.parse_memory(options.memory)
     if options.cpus > machine_mod.MAX_CPUS:
         raise LabError(f"too many CPUs ({options.cpus})",
@@ -197,7 +199,7 @@ def make_machine(options, gdb=""):
         append=options.append, gdb=gdb, qemu=find_qemu(options), arch=find_arch(options))
 
 
-def writable(file):
+def writable(file: str) -> str:
     """Refuse a file that could not be written once all has run."""
     parent = Path(file or ".").resolve().parent
     if not os.access(parent, os.W_OK) and file:
@@ -205,7 +207,8 @@ def writable(file):
     return file
 
 
-def make_run(options, command, tty=False, gdb=""):
+def make_run(options: argparse.Namespace, command: list[str], tty: bool = False,
+             gdb: str = "") -> runner.Run:
     return runner.Run(
         machine=make_machine(options, gdb), command=command, cwd=working_directory(options),
         user=options.user, env=split_env(options.env), timeout=options.timeout,
@@ -213,7 +216,7 @@ def make_run(options, command, tty=False, gdb=""):
         verbose=options.verbose, tty=tty, console_copy=writable(options.console))
 
 
-def working_directory(options):
+def working_directory(options: argparse.Namespace) -> str:
     """Where the command starts: here, if that is in a guest that does not have this root."""
     here = Path.cwd()
     if find_arch(options) and not any(here.is_relative_to(one) for one in find_shares(options)):
@@ -221,11 +224,11 @@ def working_directory(options):
     return str(here)
 
 
-def strip_dashes(command):
+def strip_dashes(command: list[str]) -> list[str]:
     return command[1:] if command[:1] == ["--"] else command
 
 
-def verb_run(options):
+def verb_run(options: argparse.Namespace) -> int:
     command = strip_dashes(options.command)
     if not command:
         raise LabError("no command to run", "write it after '--', as in 'lab run -- uname -a'")
@@ -233,7 +236,7 @@ def verb_run(options):
     return runner.dry_run(run) if options.dry_run else runner.execute(run)
 
 
-def verb_shell(options):
+def verb_shell(options: argparse.Namespace) -> int:
     program = "/bin/sh" if find_arch(options) else user_shell(options.user)
     run = make_run(options, [program, "-l"], tty=True)
     if options.dry_run:
@@ -243,13 +246,13 @@ def verb_shell(options):
     return terminal.with_raw_terminal(lambda: runner.execute(run))
 
 
-def user_shell(name):
+def user_shell(name: str) -> str:
     """The user's shell, or sh where it would only say good-bye."""
     shell = guest.find_user(name).pw_shell
     return "/bin/sh" if shell.endswith(("nologin", "false")) or not shell else shell
 
 
-def verb_gdb(options):
+def verb_gdb(options: argparse.Namespace) -> int:
     kernel = find_kernel(options)
     find_qemu(options)
     if options.dry_run:
@@ -259,7 +262,7 @@ def verb_gdb(options):
     return debugger.attach(kernel, record_options(options), command)
 
 
-def verb_build(options):
+def verb_build(options: argparse.Namespace) -> int:
     if arch := find_arch(options):
         build.other_parts(arch)
         return 0
@@ -272,12 +275,12 @@ def verb_build(options):
     return 0
 
 
-def verb_series(options):
+def verb_series(options: argparse.Namespace) -> int:
     build.patches(series.parse_sender(options.sender))
     return 0
 
 
-def verb_qemu_series(options):
+def verb_qemu_series(options: argparse.Namespace) -> int:
     sender = series.parse_sender(options.sender)
     chosen = options.release or qemuseries.releases()
     for release in chosen:
@@ -287,7 +290,7 @@ def verb_qemu_series(options):
     return 0
 
 
-def verb_abi(_options):
+def verb_abi(_options: argparse.Namespace) -> int:
     build.check_kernel(paths.SERIES)
     statement = build.abi_statement()
     abi.file().write_text(statement.text())
@@ -295,13 +298,13 @@ def verb_abi(_options):
     return 0
 
 
-def verb_rebase(options):
+def verb_rebase(options: argparse.Namespace) -> int:
     build.check_kernel(paths.SERIES)
     with build.locked("sources"):
         return rebase.run(options.release, options.acknowledge)
 
 
-def verb_regrow(options):
+def verb_regrow(options: argparse.Namespace) -> int:
     made = regrow.run(options.since)
     for file in made:
         print(f"made again: {paths.shown(file)}")
@@ -310,7 +313,7 @@ def verb_regrow(options):
     return 0
 
 
-def verb_port(options):
+def verb_port(options: argparse.Namespace) -> int:
     made = port.run(options.step, options.since)
     for file in made:
         print(f"{'made again' if file.exists() else 'gone'}: {paths.shown(file)}")
@@ -319,12 +322,12 @@ def verb_port(options):
     return 0
 
 
-def verb_menuconfig(_options):
+def verb_menuconfig(_options: argparse.Namespace) -> int:
     menuconfig.run()
     return 0
 
 
-def verb_emulator(options):
+def verb_emulator(options: argparse.Namespace) -> int:
     build.emulator()
     if options.check:
         return tests.run_all(options)
@@ -332,7 +335,7 @@ def verb_emulator(options):
     return 0
 
 
-def verb_test(options):
+def verb_test(options: argparse.Namespace) -> int:
     if options.cases and not options.pattern:
         raise LabError("-k is for the cases of tests that are named",
                        "use 'lab test PATTERN -k CASE'")
@@ -349,7 +352,7 @@ def verb_test(options):
     return tests.run_all(options)
 
 
-def verb_check(options):
+def verb_check(options: argparse.Namespace) -> int:
     if options.tier == tier.HOST:
         build.prepare_tree()
         return tests.run_all(options)
@@ -362,7 +365,7 @@ def verb_check(options):
     return status if options.base or smoke else otherbases.check(options, status)
 
 
-def verb_coverage(options):
+def verb_coverage(options: argparse.Namespace) -> int:
     os.environ["LAB_COVERAGE"] = "1"
     status = 0
     if not options.report:
@@ -385,7 +388,7 @@ def verb_coverage(options):
     return status
 
 
-def verb_fuzz(options):
+def verb_fuzz(options: argparse.Namespace) -> int:
     if paths.is_image(options.kernel) and (options.debug or options.races):
         raise LabError("--debug and --races choose between the lab's kernels",
                        "leave them away with --kernel PATH")
@@ -401,12 +404,12 @@ def verb_fuzz(options):
     return 1
 
 
-def verb_list(_options):
+def verb_list(_options: argparse.Namespace) -> int:
     listing.show()
     return 0
 
 
-def verb_clean(options):
+def verb_clean(options: argparse.Namespace) -> int:
     if options.verb == "clean" and options.cache:
         clean.cache_only()
         return 0
@@ -417,21 +420,21 @@ def verb_clean(options):
     return 0
 
 
-def verb_bench(options):
+def verb_bench(options: argparse.Namespace) -> int:
     return bench.run(options.name)
 
 
-def verb_kit(_options):
+def verb_kit(_options: argparse.Namespace) -> int:
     kit.make()
     return 0
 
 
-def verb_deb(options):
+def verb_deb(options: argparse.Namespace) -> int:
     deb.make(options.full)
     return 0
 
 
-def verb_trace(options):
+def verb_trace(options: argparse.Namespace) -> int:
     part = tracerecord.Part(options.begin, options.end, options.last, options.with_kernel,
                             options.attach, options.limit)
     if options.data:
@@ -447,7 +450,7 @@ def verb_trace(options):
                         record_options(options), part, options.out)
 
 
-def add_trace_options(parser):
+def add_trace_options(parser: argparse.ArgumentParser) -> None:
     """What of the command is traced, as of perf calltrace; --kernel is the machine's."""
     parser.add_argument("--cmd", dest="command_line", default="", metavar="'COMMAND ARG...'")
     parser.add_argument("--from", dest="begin", default="", metavar="[OBJECT:]FUNCTION",
@@ -469,7 +472,7 @@ def add_trace_options(parser):
                              "perf calltrace --out DIR")
 
 
-def record_options(options):
+def record_options(options: argparse.Namespace) -> list[str]:
     """The options of a machine, spelled out again for a 'lab run' below."""
     args = ["--kernel", options.kernel, "--cpu", options.cpu, "--cpus", str(options.cpus),
             "--memory", options.memory, "--user", options.user]
@@ -483,13 +486,14 @@ def record_options(options):
     return args
 
 
-def add_base_option(parser, **more):
+def add_base_option(parser: argparse.ArgumentParser, **more: Any) -> None:
     parser.add_argument("--base", metavar="|".join(bases.names()),
                         help=f"the kernel that the series is applied to (default: $LAB_BASE, or "
                              f"{paths.DEFAULT_BASE})", **more)
 
 
-def add_verb(verbs, name, call, text, example):
+def add_verb(verbs: "argparse._SubParsersAction[Parser]", name: str,
+             call: Callable[[argparse.Namespace], int], text: str, example: str) -> Parser:
     parser = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                               epilog=f"example: {example}")
     parser.set_defaults(call=call)
@@ -498,7 +502,7 @@ def add_verb(verbs, name, call, text, example):
     return parser
 
 
-def add_build(verbs):
+def add_build(verbs: "argparse._SubParsersAction[Parser]") -> None:
     one = add_verb(verbs, "build", verb_build, "fetch and build kernel, perf and QEMU",
                    "lab build --debug")
     one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
@@ -512,7 +516,7 @@ def add_build(verbs):
                      help="also QEMU without the PT model, to measure against")
 
 
-def add_guest_verbs(verbs):
+def add_guest_verbs(verbs: "argparse._SubParsersAction[Parser]") -> None:
     run = add_verb(verbs, "run", verb_run, "run a command in a guest",
                    "lab run --cpus 4 -- perf stat -e cycles:u true")
     shell = add_verb(verbs, "shell", verb_shell,
@@ -536,12 +540,12 @@ def add_guest_verbs(verbs):
         one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND [ARG...]")
 
 
-def add_tier(parser, text):
+def add_tier(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--all", dest="tier", action="store_const", const=tier.ALL,
                         default=tier.CHECK, help=text)
 
 
-def add_choice(parser):
+def add_choice(parser: argparse.ArgumentParser) -> None:
     """Which tests, and which of their cases."""
     parser.add_argument("pattern", nargs="*", metavar="PATTERN",
                         help="a part of a test's name, or a glob")
@@ -553,12 +557,12 @@ def add_choice(parser):
                         help="also write the results to this file, as JUnit XML")
 
 
-def add_jobs(parser):
+def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=positive(int, "--jobs"), default=0, metavar="N",
                         help="how many tests at a time (default: a CPU and 6 GiB for each)")
 
 
-def build_parser():
+def build_parser() -> Parser:
     parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
                     epilog=EPILOG)
     add_base_option(parser, default="")
@@ -671,12 +675,12 @@ def build_parser():
     return parser
 
 
-def end_in_order(*_):
+def end_in_order(*_: object) -> NoReturn:
     """SIGTERM as Ctrl-C: guests end, the terminal comes back."""
     raise KeyboardInterrupt
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     signal.signal(signal.SIGTERM, end_in_order)
     try:
         options = build_parser().parse_args(argv)

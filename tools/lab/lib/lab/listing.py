@@ -9,30 +9,30 @@ from lab.testing import bench, tests
 from lab.base.errors import for_base
 
 
-def _kernels():
+def _kernels() -> list[tuple[str, str]]:
     found = sorted(paths.in_build("kernel").glob("*/vmlinux"))
     return [(image.parent.name, str(image)) for image in found
             if image.parent.name not in arches.kernels()]
 
 
-def _processors():
+def _processors() -> list[tuple[str, str]]:
     """Those that have machines of their own, and whether their kernel is built."""
     return [(arch.name, arch.what + (", built" if arch.vmlinux.exists() else ""))
             for arch in arches.ALL.values()]
 
 
-def _section(title, rows, empty):
+def _section(title: str, rows: list[tuple[str, str]], empty: str) -> None:
     print(f"{title}:")
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows or [(empty, "")]:
         print(f"  {name:<{width}}  {text}".rstrip())
 
 
-def _steps():
+def _steps() -> list[tuple[str, str]]:
     return [(step.name, step.message.splitlines()[0]) for step in steps.read()]
 
 
-def _bases():
+def _bases() -> list[tuple[str, str]]:
     """Each base: its package, the release that is fetched or else the oldest that fits."""
     rows = []
     for name in bases.names():
@@ -43,7 +43,7 @@ def _bases():
     return rows
 
 
-def _cache():
+def _cache() -> list[tuple[str, str]]:
     if not cache.state().directory:
         return []
     sizes = cache.sizes()
@@ -52,7 +52,7 @@ def _cache():
         for name, limit in cache.LIMITS.items()]
 
 
-def show():
+def show() -> None:
     _section("Kernels", _kernels(), for_base("none yet: run 'lab build'"))
     _section("Processors (--arch NAME)", _processors(), "none")
     _section("Bases (--base NAME)", _bases(), "none")

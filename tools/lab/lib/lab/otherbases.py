@@ -9,6 +9,7 @@ integration has, sets LAB_LATEST: so many minutes after its start, 'make check' 
 base, and says which ones it has left out.
 """
 
+import argparse
 import os
 import subprocess
 import time
@@ -20,7 +21,7 @@ from lab.base.errors import LabError
 START = time.monotonic()
 
 
-def latest():
+def latest() -> float:
     """In minutes from the start of this process"""
     text = os.environ.get("LAB_LATEST") or "inf"
     try:
@@ -34,11 +35,11 @@ def latest():
     return value
 
 
-def is_late(options):
+def is_late(options: argparse.Namespace) -> bool:
     return options.tier != tier.ALL and time.monotonic() - START > latest() * 60
 
 
-def check(options, status):
+def check(options: argparse.Namespace, status: int) -> int:
     """
     Check the other bases, each by a lab of its own, and print the sum of all.
 
@@ -66,7 +67,7 @@ def check(options, status):
     return min(status, 1)
 
 
-def command(name, options):
+def command(name: str, options: argparse.Namespace) -> list[str]:
     which = "--all" if options.tier == tier.ALL else "--smoke"
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
     return [str(paths.LAB_DIR / "lab"), "--base", name, "check", which, *jobs]
