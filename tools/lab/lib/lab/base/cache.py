@@ -239,6 +239,7 @@ def take(checksum: str, target: Path) -> None:
     if not entry or not entry.exists():
         return
     try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(entry, partial)
         if checksum_of(partial) == checksum:
             os.replace(partial, target)

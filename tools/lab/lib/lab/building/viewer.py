@@ -83,7 +83,7 @@ def _path_of(npm):
 
 def _at_hand():
     """The archive out of the build directory or the cache, or None."""
-    file = paths.to_write(archive())
+    file = archive()
     if not file.exists() or cache.checksum_of(file) != CHECKSUM:
         file.unlink(missing_ok=True)
         cache.take(CHECKSUM, file)
@@ -94,7 +94,7 @@ def fetch():
     """The archive, from the build directory, the cache, or the registry."""
     if file := _at_hand():
         return file
-    file = archive()
+    file = paths.to_write(archive())
     _fetch(file)
     found = cache.checksum_of(file)
     if found != CHECKSUM:
