@@ -125,7 +125,8 @@ def told(error: LabError) -> LabError | str:
 
 def needed_space() -> float:
     """Less is needed once the largest parts are there."""
-    done = sum((paths.vmlinux(paths.SERIES).exists(), paths.qemu().exists()))
+    kernel = any(paths.vmlinux(name).exists() for name in (paths.SERIES, paths.SMALL))
+    done = sum((kernel, paths.qemu().exists()))
     return (NEEDED_GIB - 2.5 * done) * GIB
 
 
