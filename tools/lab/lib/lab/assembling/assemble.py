@@ -11,7 +11,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab.assembling import (
     drop, grow, hooks, layer as layer_mod, maintainers, steps as steps_mod, uses)
@@ -27,19 +29,19 @@ class Assembly:
     """Steps being applied to a layer, with what has to be known from one to the next."""
 
     layer: layer_mod.Layer
-    root: object = field(default_factory=lambda: paths.OVERLAY_DIR)
-    say: object = ui.say
+    root: Path = field(default_factory=lambda: paths.OVERLAY_DIR)
+    say: Callable[[str], None] = ui.say
     # is given each step whose hooks come next, and the layer that they find
-    watch: object = lambda step, tree: None
-    dropped: list = field(default_factory=list)
-    ours: dict = field(default_factory=dict)
-    titles: set = field(default_factory=set)
-    finder: uses.Finder = None
+    watch: Callable[[steps_mod.Step, layer_mod.Layer], None] = lambda step, tree: None
+    dropped: list[drop.Dropped] = field(default_factory=list)
+    ours: dict[str, str] = field(default_factory=dict)
+    titles: set[str] = field(default_factory=set)
+    finder: uses.Finder | None = None
 
-    def apply(self, step):
+    def apply(self, step: steps_mod.Step) -> None:
         self._drop(step)
         if step.hooks:
-            self._hook(step)
+            self._hook(step, step.hooks)
         for path, file in step.files.items():
             self.layer.put(path, file)
             if path in step.forms:
@@ -51,10 +53,10 @@ class Assembly:
             self._merge_maintainers(step)
         self._check_uses(step)
 
-    def _in_step(self, step, part, error):
+    def _in_step(self, step: steps_mod.Step, part: str, error: LabError) -> LabError:
         return LabError(step.called(part), str(error))
 
-    def _drop(self, step):
+    def _drop(self, step: steps_mod.Step) -> None:
         for path, symbols in step.drops.items():
             try:
                 self._refuse_ours(path)
@@ -67,26 +69,26 @@ class Assembly:
             except LabError as error:
                 raise self._in_step(step, "drop", error) from None
 
-    def _refuse_ours(self, path):
+    def _refuse_ours(self, path: str) -> None:
         if path in self.ours:
             raise LabError(f"{path} is ours (from {self.ours[path]}), not the base's",
                            "edit the file itself")
 
-    def _hook(self, step):
+    def _hook(self, step: steps_mod.Step, file: Path) -> None:
         before = {}
-        for path in hook_targets(step):
+        for path in hook_targets(step, file):
             try:
                 self._refuse_ours(path)
                 before[path] = self.layer.writable(path).read_text(errors="surrogateescape")
             except LabError as error:
                 raise self._in_step(step, "hooks.patch", error) from None
         self.watch(step, self.layer)
-        text = step.hooks.read_text(errors="surrogateescape")
+        text = file.read_text(errors="surrogateescape")
         reject = paths.to_write(paths.in_build("log", f"{step.name}.rej"))
         reject.unlink(missing_ok=True)
         done = subprocess.run(
             [proc.require("patch"), "-p1", "--force", "--no-backup-if-mismatch", "-r", str(reject),
-             *(["--fuzz=0"] if hooks.is_narrow(text) else ()), "-i", str(step.hooks)],
+             *(["--fuzz=0"] if hooks.is_narrow(text) else ()), "-i", str(file)],
             cwd=self.layer.root, text=True, capture_output=True, check=False,
             env=proc.environment())
         if done.returncode:
@@ -97,9 +99,11 @@ class Assembly:
         for line in fuzzy(done.stdout):
             self.say(f"  {step.called('hooks.patch')}: {line}")
 
-    def _merge_maintainers(self, step):
+    def _merge_maintainers(self, step: steps_mod.Step) -> None:
         text = (self.root / "MAINTAINERS").read_text()
-        elsewhere = lambda pattern: any(self.root.glob(pattern.rstrip("/")))
+
+        def elsewhere(pattern: str) -> bool:
+            return any(self.root.glob(pattern.rstrip("/")))
         try:
             ours = maintainers.of_tree(text, self.layer.matching, elsewhere)
             target = self.layer.writable("MAINTAINERS")
@@ -108,7 +112,7 @@ class Assembly:
             raise self._in_step(step, "files", error) from None
         self.titles.update(title for title, _ in ours)
 
-    def _check_uses(self, step):
+    def _check_uses(self, step: steps_mod.Step) -> None:
         self.finder = self.finder or uses.Finder(self.layer)
         left = self.finder.leftovers(self.dropped)
         if left:
@@ -118,25 +122,25 @@ class Assembly:
                            "any more", "drop or hook the uses too")
 
 
-def hook_targets(step):
+def hook_targets(step: steps_mod.Step, file: Path) -> list[str]:
     """The base's files that the hooks edit; neither new files nor removals."""
-    text = step.hooks.read_text()
+    text = file.read_text()
     if re.search(r"^(?:---|\+\+\+) /dev/null", text, re.MULTILINE):
         raise LabError(f"{step.called('hooks.patch')} adds or removes a file",
                        "add files in the overlay, and remove them by 'drop'")
-    targets = trees.patched_paths(step.hooks)
+    targets = trees.patched_paths(file)
     if not targets:
         raise LabError(f"{step.called('hooks.patch')} is no unified diff", "make it with diff -up")
     return targets
 
 
-def hook_error(step, output, reject):
+def hook_error(step: steps_mod.Step, output: str, reject: Path) -> LabError:
     """Names the file and the hunks that do not apply."""
     where = f"see {paths.shown(reject)}" if reject.exists() else "correct the patch"
     return LabError(f"{step.called('hooks.patch')} does not apply to {grow.refused(output)}", where)
 
 
-def fuzzy(output):
+def fuzzy(output: str) -> list[str]:
     file, found = "", []
     for line in output.splitlines():
         if match := grow.FILE.search(line):
@@ -146,15 +150,15 @@ def fuzzy(output):
     return found
 
 
-def tree(name=paths.SERIES):
+def tree(name: str = paths.SERIES) -> Path:
     return paths.in_build("src", f"linux-{name}")
 
 
-def inputs_hash():
+def inputs_hash() -> str:
     return steps_mod.inputs_hash(steps_mod.read())
 
 
-def assemble(steps, base, root):
+def assemble(steps: Iterable[steps_mod.Step], base: Path, root: Path) -> layer_mod.Layer:
     """The layer that all the steps make of the base."""
     assembly = Assembly(layer_mod.Layer(base, root))
     for step in steps:
@@ -162,12 +166,12 @@ def assemble(steps, base, root):
     return assembly.layer
 
 
-def _changed_file(name):
+def _changed_file(name: str) -> Path:
     """Which files of the tree are not the base's, also if an update was cut short."""
     return paths.in_build("stamps", f"changed-linux-{name}")
 
 
-def changed_paths(name=paths.SERIES):
+def changed_paths(name: str = paths.SERIES) -> list[str]:
     """Files of the tree that are not the base's, those that it lacks included."""
     try:
         return _changed_file(name).read_text().splitlines()[1:]
@@ -175,7 +179,7 @@ def changed_paths(name=paths.SERIES):
         return []
 
 
-def _prepare_tree(name):
+def _prepare_tree(name: str) -> set[str]:
     """A tree of this base, and the paths in it that may differ from the base."""
     version, record = stamp.read("version-linux"), _changed_file(name)
     if tree(name).exists() and record.exists():
@@ -192,7 +196,7 @@ def _prepare_tree(name):
     return set()
 
 
-def _update(target, layer, path):
+def _update(target: Path, layer: layer_mod.Layer, path: str) -> bool:
     """Bring one file of the tree to what the layer has; true if it had to change."""
     if not layer.exists(path):
         existed = target.exists()
@@ -206,7 +210,7 @@ def _update(target, layer, path):
     return True
 
 
-def bring(layer, name):
+def bring(layer: layer_mod.Layer, name: str) -> int:
     """Make the tree in build/src what the layer is; the number of files that changed."""
     before, record = _prepare_tree(name), _changed_file(name)
     wanted, version = set(layer.touched()), stamp.read("version-linux")
@@ -216,7 +220,8 @@ def bring(layer, name):
     return count
 
 
-def refuse_edited(base, made, ours, manual="Documentation/lab/series.rst"):
+def refuse_edited(base: tuple[Path, str], made: tuple[Path, str], ours: Collection[str],
+                  manual: str = "Documentation/lab/series.rst") -> None:
     """
     Refuse trees in which a file of the base or of ours was written after they were made.
 
@@ -234,13 +239,13 @@ def refuse_edited(base, made, ours, manual="Documentation/lab/series.rst"):
                                f"'rm -r {both}' and build again")
 
 
-def check_edited(name):
+def check_edited(name: str) -> None:
     """Refuse a source of the kernel, and a tree of it, that somebody has edited."""
     refuse_edited((sources.kernel(), "src-linux"), (tree(name), f"tree-{name}"),
                   set(changed_paths(name)))
 
 
-def up_to_date(step, name=paths.SERIES, count=None):
+def up_to_date(step: ui.Step, name: str = paths.SERIES, count: int | None = None) -> None:
     """Assemble build/src/linux-series if anything that it is made of has changed.
 
     With a count, only that many steps are applied.

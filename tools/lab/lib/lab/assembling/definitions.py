@@ -7,9 +7,11 @@ and a hash of what it was. Comments and blanks are not part of it.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from lab.assembling import csource
+from lab.assembling import csource, steps as steps_mod
 from lab.base import stamp
 from lab.base.errors import LabError
 from lab.base.lists import without_comments
@@ -29,34 +31,35 @@ class Definition:
     place: str
 
     @property
-    def key(self):
+    def key(self) -> str:
         return f"{self.path}: {self.name}"
 
     @property
-    def hash(self):
+    def hash(self) -> str:
         words = " ".join(csource.mask_comments(self.text).split())
         return stamp.of_text(words)[:HASH_DIGITS]
 
 
-def defined(path, text, tags):
+def defined(path: str, text: str, tags: list[csource.Tag]) -> dict[str, str]:
     """{name: text} of what stands at file scope."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for item in csource.items_of(text, tags):
         for name in dict.fromkeys(tag.name for tag in item.tags):
             found.setdefault(name, []).append(text[item.first:item.last].strip())
     return {name: "\n\n".join(parts) for name, parts in found.items()}
 
 
-def of_steps(steps, base):
+def of_steps(steps: Iterable[steps_mod.Step], base: Path) -> list[Definition]:
     """Each definition that the steps drop from this source of the base; those that it has."""
     wanted = [(path, symbols, step) for step in steps for path, symbols in step.drops.items()
               if path.endswith((".c", ".h")) and (base / path).is_file()]
     files = {path: base / path for path, _, _ in wanted}
     tags = csource.tags_of(files.values())
     known = {path: defined(path, file.read_text(), tags[str(file)]) for path, file in files.items()}
-    found = []
+    found: list[Definition] = []
     for path, symbols, step in wanted:
-        names = known[path] if symbols is None else [one.name for one in symbols]
+        names: Iterable[str] = (known[path] if symbols is None
+                                else [one.name for one in symbols])
         places = step.places[path]
         found += [Definition(path, name, known[path][name], step.name,
                              places.get(name, places.get("*", "")))
@@ -64,7 +67,7 @@ def of_steps(steps, base):
     return sorted({one.key: one for one in found}.values(), key=lambda one: one.key)
 
 
-def read_reviewed(file):
+def read_reviewed(file: Path) -> tuple[str, dict[str, str]]:
     """(release, {key: hash}) of a list; nothing was compared yet where there is none."""
     release, hashes = "", {}
     for number, text in without_comments(file):
@@ -78,7 +81,7 @@ def read_reviewed(file):
     return release, hashes
 
 
-def as_list(release, hashes):
+def as_list(release: str, hashes: dict[str, str]) -> str:
     """The text of a list, {key: hash}."""
     width = max(map(len, hashes), default=0)
     lines = [f"{key:<{width}}  {digits}" for key, digits in sorted(hashes.items())]

@@ -7,7 +7,9 @@ empty. Nothing else changes, but for blank lines that would be left doubled.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.assembling import csource
 from lab.base.errors import LabError
@@ -26,17 +28,17 @@ class Symbol:
     kind: str = ""
 
     @classmethod
-    def parse(cls, text):
+    def parse(cls, text: str) -> "Symbol":
         kind, colon, name = text.rpartition(":")
         if colon and kind not in KIND_PREFIXES or not csource.WORD.fullmatch(name):
             kinds = " ".join(sorted(KIND_PREFIXES))
             raise LabError(f"bad symbol '{text}'", f"write a name, or KIND:NAME, KIND of {kinds}")
         return cls(name, kind)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.kind}:{self.name}" if self.kind else self.name
 
-    def matches(self, tag):
+    def matches(self, tag: csource.Tag) -> bool:
         kinds = TAG_KINDS.get(self.kind, {self.kind})
         return tag.name == self.name and (not self.kind or tag.kind in kinds)
 
@@ -59,13 +61,13 @@ class Dropped:
 class Group:
     """An #if with its branches; each is a directive and the items up to the next one."""
 
-    branches: list
-    end: object = None
-    parent: object = None
+    branches: list[csource.Item]
+    end: csource.Item
+    parent: "Group | None" = None
     touched: bool = False
 
 
-def reach_of(item, tag, path):
+def reach_of(item: csource.Item, tag: csource.Tag, path: str) -> str:
     """Where a name can be used, as the start of a path."""
     # A call such as PMU_FORMAT_ATTR(name) makes names of its own of it.
     linked = (tag.kind in ("function", "variable", "prototype", "externvar") and not item.static
@@ -75,35 +77,37 @@ def reach_of(item, tag, path):
     return path if path.endswith(".c") else path.rpartition("/")[0] + "/"
 
 
-def dropped_of(item, tag, path):
+def dropped_of(item: csource.Item, tag: csource.Tag, path: str) -> Dropped:
     return Dropped(tag.name, tag.kind, path, reach_of(item, tag, path))
 
 
 class File:
     """One file from which definitions are dropped."""
 
-    def __init__(self, path, text, tags):
+    def __init__(self, path: str, text: str, tags: list[csource.Tag]) -> None:
         self.path = path
         self.lines = text.splitlines()
         self.masked = csource.mask(text).splitlines()
         self.items = csource.items_of(text, tags)
-        self.gone = set()
-        self.changed = {}
+        self.gone: set[int] = set()
+        self.changed: dict[int, str] = {}
         self._note_comments(text)
 
-    def _note_comments(self, text):
+    def _note_comments(self, text: str) -> None:
         """Comments by their last and first line, those that stand alone."""
         lines = csource.Lines(text)
-        self.comment_ending, self.comment_from = {}, {}
+        self.comment_ending: dict[int, int] = {}
+        self.comment_from: dict[int, int] = {}
         for start, end in csource.comments(text):
             first, last = lines.of(start), lines.of(max(start, end - 1))
             self.comment_from[first] = last
             if all(not self.masked[n - 1].strip() for n in range(first, last + 1)):
                 self.comment_ending[last] = first
 
-    def drop(self, symbols):
+    def drop(self, symbols: Sequence[Symbol]) -> list[Dropped]:
         """Remove the symbols; the result is what went, as Dropped."""
-        dropped, doomed = [], []
+        dropped: list[Dropped] = []
+        doomed: list[csource.Item] = []
         for symbol in symbols:
             found = [(item, tag) for item in self.items for tag in item.tags
                      if symbol.matches(tag)]
@@ -121,12 +125,12 @@ class File:
         self._tidy_blanks()
         return dropped
 
-    def text(self):
+    def text(self) -> str:
         kept = [self.changed.get(n, line) for n, line in enumerate(self.lines, 1)
                 if n not in self.gone]
         return "".join(line + "\n" for line in kept)
 
-    def _check(self, item, symbols):
+    def _check(self, item: csource.Item, symbols: Sequence[Symbol]) -> None:
         where = f"{self.path}:{item.start}"
         if item.broken:
             raise LabError(f"{where}: an #if cuts this definition in two", "edit it by hooks.patch")
@@ -139,25 +143,26 @@ class File:
             raise LabError(f"{where}: {' '.join(left)} is declared by the same statement",
                            "name it too, or edit it by hooks.patch")
 
-    def _comment_above(self, line):
+    def _comment_above(self, line: int) -> int:
         """The first line of the comment that ends above a line, or that line."""
         while (first := self.comment_ending.get(line - 1)) and "SPDX-License" not in \
                 self.lines[first - 1]:
             line = first
         return line
 
-    def _remove(self, item):
+    def _remove(self, item: csource.Item) -> None:
         end = item.end
         while self.comment_from.get(end, end) > end:
             end = self.comment_from[end]
         self.gone.update(range(self._comment_above(item.start), end + 1))
 
-    def _groups(self, doomed):
+    def _groups(self, doomed: set[int]) -> list[Group]:
         """All conditionals, inner ones first; those that lost something are touched."""
-        groups, current = [], None
+        groups: list[Group] = []
+        current: Group | None = None
         for item in self.items:
             if item.directive in ("if", "ifdef", "ifndef"):
-                current = Group([item], parent=current)
+                current = Group([item], item, current)
             elif item.directive in ("else", "elif", "elifdef") and current:
                 current.branches.append(item)
             elif item.directive == "endif" and current:
@@ -171,18 +176,18 @@ class File:
                     outer = outer.parent
         return groups
 
-    def _is_empty(self, group, index):
+    def _is_empty(self, group: Group, index: int) -> bool:
         start = group.branches[index].end + 1
         following = [*group.branches[index + 1:], group.end][0]
         return all(n in self.gone or not self.lines[n - 1].strip()
                    for n in range(start, following.start))
 
-    def _tidy_conditionals(self, doomed):
+    def _tidy_conditionals(self, doomed: set[int]) -> None:
         for group in self._groups(doomed):
             if group.touched:
                 self._tidy_group(group)
 
-    def _tidy_group(self, group):
+    def _tidy_group(self, group: Group) -> None:
         """Drop empty branches from the last one on; all of it if all are empty."""
         while group.branches and self._is_empty(group, -1 % len(group.branches)):
             last = group.branches.pop()
@@ -192,7 +197,7 @@ class File:
         if len(group.branches) == 2 and self._is_empty(group, 0):
             self._invert(group)
 
-    def _invert(self, group):
+    def _invert(self, group: Group) -> None:
         """'#ifdef A' (nothing) '#else' becomes '#ifndef A', where that is plain to see."""
         first, second = group.branches
         condition = inverted(self.lines[first.start - 1])
@@ -200,10 +205,10 @@ class File:
             self.changed[first.start] = condition
             self.gone.update(range(first.end + 1, second.end + 1))
 
-    def _blank(self, line):
+    def _blank(self, line: int) -> bool:
         return not self.lines[line - 1].strip()
 
-    def _tidy_blanks(self):
+    def _tidy_blanks(self) -> None:
         """No two blank lines, none at the inner edges of a conditional."""
         for start, end in self._runs():
             above, below = self._kept(start, -1), self._kept(end, 1)
@@ -214,12 +219,12 @@ class File:
                     not below or self._is_directive(below, "else|elif|endif")):
                 self.gone.add(above)
 
-    def _is_directive(self, line, kinds):
+    def _is_directive(self, line: int, kinds: str) -> bool:
         return bool(re.match(rf"\s*#\s*(?:{kinds})\b", self.lines[line - 1]))
 
-    def _runs(self):
+    def _runs(self) -> list[list[int]]:
         """Runs of lines that go, as (first, last)."""
-        runs = []
+        runs: list[list[int]] = []
         for line in sorted(self.gone):
             if runs and runs[-1][1] == line - 1:
                 runs[-1][1] = line
@@ -227,7 +232,7 @@ class File:
                 runs.append([line, line])
         return runs
 
-    def _kept(self, line, way):
+    def _kept(self, line: int, way: int) -> int:
         """The next line that stays, 0 at the file's end."""
         line += way
         while line in self.gone:
@@ -235,7 +240,7 @@ class File:
         return line if 1 <= line <= len(self.lines) else 0
 
 
-def inverted(line):
+def inverted(line: str) -> str | None:
     """The opposite of a simple condition, or None."""
     match = SIMPLE_CONDITION.match(line)
     if not match:
@@ -245,7 +250,7 @@ def inverted(line):
     return f"#if {'' if match[4] else '!'}{match[5]}"
 
 
-def from_file(file, path, symbols):
+def from_file(file: Path, path: str, symbols: Sequence[Symbol]) -> list[Dropped]:
     """Drop symbols from a file; path is how messages call it."""
     if not path.endswith((".c", ".h")):
         raise LabError(f"{path} is not a C file", "edit it by hooks.patch")
@@ -255,7 +260,7 @@ def from_file(file, path, symbols):
     return dropped
 
 
-def all_of(file, path):
+def all_of(file: Path, path: str) -> list[Dropped]:
     """What a file that goes as a whole takes with it."""
     if not path.endswith((".c", ".h")):
         return []

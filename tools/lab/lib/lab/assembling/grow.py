@@ -10,7 +10,9 @@ reaches all forms; where a later step changes lines beside it, 'lab regrow' make
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from lab.base import paths, proc, trees
 from lab.base.errors import LabError
@@ -19,7 +21,19 @@ FAILED = re.compile(r"Hunk #(\d+) FAILED")
 FILE = re.compile(r"(?:checking|patching) file '?(.*?)'?$")
 
 
-def patch(file, where, *options):
+class Step(Protocol):
+    """What is asked here of a step of the series."""
+
+    files: dict[str, Path]
+    grow: Path | None
+    forms: dict[str, bytes]
+
+    @property
+    def name(self) -> str:
+        ...
+
+
+def patch(file: Path, where: Path, *options: str) -> None:
     """Apply a patch exactly, without fuzz: undoing and doing it is the same then."""
     done = subprocess.run(
         [proc.require("patch"), "-p1", "--force", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-",
@@ -30,7 +44,7 @@ def patch(file, where, *options):
                        "run 'lab regrow'")
 
 
-def refused(output):
+def refused(output: str) -> str:
     """The hunks that do not apply, by file."""
     file, failed = "", []
     for line in output.splitlines():
@@ -41,9 +55,9 @@ def refused(output):
     return ", ".join(failed) or (output.strip().splitlines() or ["any file"])[-1]
 
 
-def check(steps):
+def check(steps: Sequence[Step]) -> None:
     """A file grows only after a step has brought it."""
-    brought = set()
+    brought: set[str] = set()
     for step in steps:
         for path in trees.patched_paths(step.grow) if step.grow else []:
             if path not in brought:
@@ -52,7 +66,7 @@ def check(steps):
         brought.update(step.files)
 
 
-def set_forms(steps):
+def set_forms(steps: Sequence[Step]) -> None:
     """Fill in Step.forms, {path: bytes}: each file that a later step changes, as a step has it."""
     check(steps)
     final = {path: step.files[path] for step in steps for path in step.files}

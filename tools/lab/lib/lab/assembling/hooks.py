@@ -7,6 +7,7 @@ another base; so no hunk may have a second place in its file.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -24,13 +25,13 @@ class Hunk:
     # what is behind its second @@
     function: str
     # [(" ", "-" or "+", text)]
-    lines: list = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def before(self):
+    def before(self) -> list[str]:
         return [text for sign, text in self.lines if sign != "+"]
 
-    def text(self, added):
+    def text(self, added: int) -> str:
         """Its lines in a patch; 'added' is the number of lines that earlier hunks add to the file."""
         old, new = (sum(sign != other for sign, _ in self.lines) for other in "+-")
         head = (f"@@ -{self.line + bool(old)},{old} +{self.line + added + bool(new)},{new} @@"
@@ -44,21 +45,23 @@ class Block:
 
     first: int
     function: str
-    change: list = field(default_factory=list)
+    change: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def behind(self):
+    def behind(self) -> int:
         return self.first + sum(sign == "-" for sign, _ in self.change)
 
 
-def lines_of(text):
+def lines_of(text: str) -> list[str]:
     """Of a file; str.splitlines() takes a form feed for an end of a line."""
     return text.removesuffix("\n").split("\n")
 
 
-def read(patch):
+def read(patch: str) -> dict[str, list[Hunk]]:
     """{path: [Hunk]} of a patch's text."""
-    found, hunks, left = {}, None, 0
+    found: dict[str, list[Hunk]] = {}
+    hunks: list[Hunk] = []
+    left = 0
     for line in lines_of(patch):
         match = HUNK.match(line)
         if left:
@@ -73,7 +76,7 @@ def read(patch):
     return found
 
 
-def write(files):
+def write(files: dict[str, list[Hunk]]) -> str:
     """The text of a patch: what read() has read."""
     parts = []
     for path, hunks in files.items():
@@ -85,26 +88,26 @@ def write(files):
     return "".join(parts)
 
 
-def places(hunk, lines):
+def places(hunk: Hunk, lines: list[str]) -> int:
     """In how many places of a file a hunk fits."""
     before = hunk.before
     return sum(lines[at:at + len(before)] == before for at in range(len(lines) - len(before) + 1))
 
 
-def ambiguous(patch, files):
+def ambiguous(patch: str, files: dict[str, str]) -> list[tuple[str, int]]:
     """[(path, number of the hunk)] of a patch's text: those with a second place in {path: text}."""
     return [(path, number) for path, hunks in read(patch).items()
             for number, hunk in enumerate(hunks, 1)
             if places(hunk, lines_of(files[path])) > 1]
 
 
-def is_narrow(patch):
+def is_narrow(patch: str) -> bool:
     """Whether a hunk has so few lines around that none of them may differ."""
     return any(sign != " " for hunks in read(patch).values() for hunk in hunks
                for sign, _ in hunk.lines[:CONTEXT] if hunk.line)
 
 
-def blocks(hunks):
+def blocks(hunks: list[Hunk]) -> list[Block]:
     """What hunks change, without the lines around."""
     found = []
     for hunk in hunks:
@@ -121,25 +124,25 @@ def blocks(hunks):
     return found
 
 
-def gaps(found, lines):
+def gaps(found: list[Block], lines: list[str]) -> list[list[str]]:
     """The lines before each block, and those behind the last one."""
     begins = [0, *(block.behind for block in found)]
     ends = [*(block.first for block in found), len(lines)]
     return [lines[begin:end] for begin, end in zip(begins, ends)]
 
 
-def common(lists):
+def common(lists: Iterable[Sequence[str]]) -> list[str]:
     """What all lists begin with."""
     return [row[0] for row in takewhile(lambda row: len(set(row)) == 1, zip(*lists))]
 
 
-def around(lines):
+def around(lines: list[str]) -> list[tuple[str, str]]:
     return [(" ", text) for text in lines]
 
 
-def groups(between):
+def groups(between: list[tuple[list[str], ...]]) -> list[list[int]]:
     """[[number of a block]]: blocks of one hunk, as what is between them is alike on all bases."""
-    found = []
+    found: list[list[int]] = []
     for number, parts in enumerate(between[:-1]):
         alike = all(part == parts[0] for part in parts) and len(parts[0]) <= 2 * CONTEXT
         if found and alike:
@@ -149,7 +152,7 @@ def groups(between):
     return found
 
 
-def shared(hunks, files):
+def shared(hunks: list[list[Hunk]], files: list[list[str]]) -> list[Hunk] | None:
     """One file's hunks, with the lines around that all bases have; None if there is no such patch.
 
     hunks and files have an item for each base: its hunks, and the lines of its file before. The

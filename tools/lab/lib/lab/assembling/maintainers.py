@@ -2,6 +2,7 @@
 """Our entries of MAINTAINERS, put at their places among those of the base."""
 
 import re
+from collections.abc import Callable, Iterable
 
 from lab.base.errors import LabError
 
@@ -10,7 +11,7 @@ FIELD = re.compile(r"[A-Z]:\t")
 COMMENT = re.compile(r"^#.*\n", re.MULTILINE)
 
 
-def entries_of(text):
+def entries_of(text: str) -> list[tuple[str, str]]:
     """[(title, text)]: paragraphs of a title and lines of fields."""
     found = []
     for block in re.split(r"\n{2,}", COMMENT.sub("", text).strip("\n")):
@@ -20,7 +21,8 @@ def entries_of(text):
     return found
 
 
-def of_tree(text, exists, elsewhere=lambda pattern: True):
+def of_tree(text: str, exists: Callable[[str], bool],
+            elsewhere: Callable[[str], bool] = lambda pattern: True) -> list[tuple[str, str]]:
     """Our entries with those files only that the tree has by now.
 
     A pattern that names nothing, neither in the tree nor elsewhere, is an error.
@@ -43,7 +45,7 @@ def of_tree(text, exists, elsewhere=lambda pattern: True):
     return found
 
 
-def place(titles, title):
+def place(titles: list[str], title: str) -> int:
     """Where a title belongs, also in a list that is not quite sorted."""
     wrong = sum(other < title for other in titles)
     best, position = wrong, 0
@@ -54,7 +56,7 @@ def place(titles, title):
     return position
 
 
-def merge(base, ours, titles):
+def merge(base: str, ours: Iterable[tuple[str, str]], titles: set[str]) -> str:
     """The base's text with our entries; those of ours that it has already are replaced.
 
     titles are those that earlier steps may have put in.
@@ -71,5 +73,5 @@ def merge(base, ours, titles):
             raise LabError(f"MAINTAINERS: the base has an entry '{title}' already",
                            "edit it by hooks.patch, or name ours otherwise")
         blocks.insert(place(names, title), text)
-    start = re.match(r"\n*", body)[0]
+    start = body[:len(body) - len(body.lstrip("\n"))]
     return head + start + "\n\n".join(blocks) + "\n"

@@ -8,6 +8,7 @@ the same for each base, and patches/BASE/NAME/ what that base has in its place.
 import os
 import re
 import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,33 +38,33 @@ class Step:
     own: Path
     message: str
     # {path: [Symbol] or None for the whole file}
-    drops: dict
-    hooks: Path
+    drops: dict[str, list[drop.Symbol] | None]
+    hooks: Path | None
     # {path in the tree: file}
-    files: dict
+    files: dict[str, Path]
     maintainers: bool = False
     # What it changes in files of ours that are there already
-    grow: Path = None
+    grow: Path | None = None
     # {path: {name: file of ours}} of what has the place of the dropped
-    places: dict = field(default_factory=dict)
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
     # {path: bytes} of files that a later step changes
-    forms: dict = field(default_factory=dict)
+    forms: dict[str, bytes] = field(default_factory=dict)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.directory.name
 
     @property
-    def is_fix(self):
+    def is_fix(self) -> bool:
         """Whether it mends the base's own code, and nothing else."""
         return self.name.startswith(FIX)
 
-    def called(self, part):
+    def called(self, part: str) -> str:
         """How messages call a part: by the base too, if it is the base's own."""
         own = [self.own.parent.name] if (self.own / part).exists() else []
         return "/".join([*own, self.name, part])
 
-    def inputs(self):
+    def inputs(self) -> list[Path]:
         """Each file that the step is made of; not what the base has in another form."""
         parts = {file.name: file for place in (self.directory, self.own)
                  for file in place.glob("*") if file.is_file()}
@@ -71,17 +72,19 @@ class Step:
                        *([paths.OVERLAY_DIR / "MAINTAINERS"] if self.maintainers else [])])
 
 
-def read_drops(file, root):
+def read_drops(file: Path, root: Path) -> tuple[dict[str, list[drop.Symbol] | None],
+                                                dict[str, dict[str, str]]]:
     """({path: [Symbol]}, None for a file that goes as a whole; {path: {name: what has its place}}).
 
     The place of a file that goes as a whole is at the name "*". Lines below it may name that of
     some of its definitions.
     """
-    drops, places = {}, {}
+    drops: dict[str, list[drop.Symbol] | None] = {}
+    places: dict[str, dict[str, str]] = {}
     for number, text in without_comments(file):
         text, _, place = (part.strip() for part in text.partition("->"))
-        path, colon, symbols = text.partition(":")
-        path, words = path.strip(), symbols.split()
+        path, colon, names = text.partition(":")
+        path, words = path.strip(), names.split()
         where = f"{paths.shown(file)}:{number}"
         if not colon or not words or " " in path or " " in place:
             raise LabError(f"{where}: '{text}' is not a line of a list",
@@ -99,19 +102,21 @@ def read_drops(file, root):
         except LabError as error:
             raise LabError(where, str(error)) from None
         if not whole:
-            drops[path] = symbols and drops.get(path, []) + symbols
+            drops[path] = symbols and (drops.get(path) or []) + symbols
         places.setdefault(path, {}).update(
             dict.fromkeys([one.name for one in symbols or []] or ["*"], place))
     return drops, places
 
 
-def read_files(file, roots, others=()):
+def read_files(file: Path, roots: Sequence[Path],
+               others: Sequence[Path] = ()) -> tuple[dict[str, Path], bool]:
     """{path: file} of our files that a list names, and whether MAINTAINERS is one.
 
     Of a path that several roots have, the last one's is taken. A file that only others have, which
     are roots of other bases, is none of this base's.
     """
-    files, maintainers = {}, False
+    files: dict[str, Path] = {}
+    maintainers = False
     for number, pattern in without_comments(file):
         if pattern == "MAINTAINERS":
             maintainers = True
@@ -125,21 +130,21 @@ def read_files(file, roots, others=()):
     return files, maintainers
 
 
-def expand(root, pattern):
+def expand(root: Path, pattern: str) -> list[Path]:
     """The files that a pattern names; a directory stands for all that is below it."""
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return []
-    found = []
+    found: list[Path] = []
     for path in sorted(root.glob(pattern.rstrip("/"))):
         found += sorted(path.rglob("*")) if path.is_dir() else [path]
     return [f for f in found if f.is_file() and not f.is_symlink() and "__pycache__" not in f.parts]
 
 
-def is_overlay(path):
+def is_overlay(path: str) -> bool:
     return "/" in path and not path.startswith(NOT_OVERLAY)
 
 
-def check_parts(directory, allowed):
+def check_parts(directory: Path, allowed: set[str]) -> None:
     """A step, or what a base has of it, holds nothing that would be passed over in silence."""
     if not directory.is_dir():
         return
@@ -149,7 +154,7 @@ def check_parts(directory, allowed):
                        f"it may have {', '.join(sorted(allowed))}; {MANUAL}")
 
 
-def with_note(message, note):
+def with_note(message: str, note: str) -> str:
     """The message with a paragraph of a base's own, above the trailers."""
     head, blank, last = message.strip().rpartition("\n\n")
     if blank and TRAILERS.fullmatch(last):
@@ -157,24 +162,26 @@ def with_note(message, note):
     return f"{message.strip()}\n\n{note.strip()}\n"
 
 
-def read_step(name, base, root):
+def read_step(name: str, base: bases.Base, root: Path) -> Step:
     directory, own = root / "patches/steps" / name, root / "patches" / base.name / name
     check_parts(directory, PARTS)
     check_parts(own, OF_BASE)
 
-    def part(word):
+    def part(word: str) -> Path | None:
         found = [place / word for place in (own, directory) if (place / word).is_file()]
         return found[0] if found else None
-    if not part("message") or not part("message").read_text().strip():
+    words, note, dropped, brought = map(part, ("message", "note", "drop", "files"))
+    if not words or not words.read_text().strip():
         raise LabError(f"{paths.shown(directory)} has no message", f"write one; {MANUAL}")
-    message = part("message").read_text().strip() + "\n"
-    if part("note"):
-        message = with_note(message, part("note").read_text())
-    drops, places = read_drops(part("drop"), root) if part("drop") else ({}, {})
-    files, maintainers = {}, False
-    if part("files"):
+    message = words.read_text().strip() + "\n"
+    if note:
+        message = with_note(message, note.read_text())
+    drops, places = read_drops(dropped, root) if dropped else ({}, {})
+    files: dict[str, Path] = {}
+    maintainers = False
+    if brought:
         others = [bases.read(other, base.home).overlay(root) for other in bases.names(base.home)]
-        files, maintainers = read_files(part("files"), (root, *base.overlays(root)), others)
+        files, maintainers = read_files(brought, (root, *base.overlays(root)), others)
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
                 part("grow.patch"), places=places)
     if not (drops or files or step.hooks or step.grow or maintainers):
@@ -182,9 +189,10 @@ def read_step(name, base, root):
     return step
 
 
-def listed(root, home=None):
+def listed(root: Path, home: Path | None = None) -> list[tuple[str, list[str]]]:
     """[(name, bases)] of patches/series, in order; no bases stand for all of them."""
-    file, found, known = root / "patches/series", [], bases.names(home)
+    file, known = root / "patches/series", bases.names(home)
+    found: list[tuple[str, list[str]]] = []
     for number, text in without_comments(file):
         name, *where = text.split()
         line = f"{paths.shown(file)}:{number}"
@@ -200,7 +208,7 @@ def listed(root, home=None):
     return found
 
 
-def check_listed(names, root, home=None):
+def check_listed(names: list[str], root: Path, home: Path | None = None) -> None:
     """Each directory of a step, shared or of a base, is in the list."""
     places = [root / "patches/steps", *(root / "patches" / base for base in bases.names(home))]
     for place in places:
@@ -211,7 +219,7 @@ def check_listed(names, root, home=None):
                            "add its name there, or remove it")
 
 
-def unformed(base=None, root=None):
+def unformed(base: bases.Base | None = None, root: Path | None = None) -> list[Step]:
     """All steps of a base in order, as read() has them, but for their forms."""
     base, root = base or bases.current(), root or paths.OVERLAY_DIR
     every = listed(root, base.home)
@@ -225,14 +233,14 @@ def unformed(base=None, root=None):
     return steps
 
 
-def read(base=None, root=None):
+def read(base: bases.Base | None = None, root: Path | None = None) -> list[Step]:
     """All steps of a base in order. LabError if there is none, or if one of them is wrong."""
     steps = unformed(base, root)
     grow.set_forms(steps)
     return steps
 
 
-def check_fixes(steps):
+def check_fixes(steps: Iterable[Step]) -> None:
     """Fixes come first, and have hooks only: they change what the base has."""
     before = True
     for step in steps:
@@ -245,9 +253,9 @@ def check_fixes(steps):
         before = step.is_fix
 
 
-def check_brought_once(steps):
+def check_brought_once(steps: Iterable[Step]) -> None:
     """One step brings a file; later ones may change it."""
-    brought = {}
+    brought: dict[str, str] = {}
     for step in steps:
         for path in step.files:
             if path in brought:
@@ -257,7 +265,7 @@ def check_brought_once(steps):
             brought[path] = step.name
 
 
-def overlay_files(root):
+def overlay_files(root: Path) -> list[str]:
     """Paths of the repository's files that a step should bring, for some base."""
     done = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard"],
                           capture_output=True, text=True, check=False, env=proc.environment())
@@ -265,7 +273,7 @@ def overlay_files(root):
             if is_overlay(path) and os.path.isfile(root / path)]
 
 
-def unlisted(steps, root=None):
+def unlisted(steps: Iterable[Step], root: Path | None = None) -> list[str]:
     """Files of the overlay that no step brings for any base, and of this base's own forms."""
     base, root = bases.current(), root or paths.OVERLAY_DIR
     every = [bases.read(name).overlay(root) for name in bases.names()]
@@ -279,7 +287,7 @@ def unlisted(steps, root=None):
                    if file.is_file() and file not in forms]
 
 
-def inputs_hash(steps):
+def inputs_hash(steps: Sequence[Step]) -> str:
     """Hash of everything that the assembled tree depends on."""
     parts = [stamp.read("version-linux"), *(step.name for step in steps)]
     for step in steps:

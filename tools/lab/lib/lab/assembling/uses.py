@@ -8,10 +8,11 @@ is not looked at: the compiler knows better.
 
 import re
 import subprocess
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from lab.assembling import csource
+from lab.assembling import csource, drop, layer as layer_mod
 from lab.base import proc
 
 SCOPE = ("kernel", "include", "mm", "arch/x86", "arch/s390/kernel",
@@ -25,35 +26,35 @@ INNER_KINDS = ("local", "member", "parameter", "label")
 class Source:
     """A C file that holds one of the names."""
 
-    def __init__(self, path, file):
+    def __init__(self, path: str, file: Path) -> None:
         self.path, self.file = path, file
         self.text = file.read_text(errors="replace")
         self.masked = INCLUDE.sub("", csource.mask(self.text))
         self.words = set(csource.WORD.findall(self.masked))
-        self.tags = []
+        self.tags: list[csource.Tag] = []
 
     @cached_property
-    def outer(self):
+    def outer(self) -> list[tuple[str, str, bool]]:
         """(name, kind, static) of what stands at file scope; slow, but it misses nothing."""
         return [(tag.name, tag.kind, item.static)
                 for item in csource.items_of(self.text, self.tags) for tag in item.tags
                 if not csource.FORWARD.fullmatch(self.masked[item.first:item.last])]
 
-    def defines(self, one, thorough=False):
+    def defines(self, one: drop.Dropped, thorough: bool = False) -> bool:
         """Whether it defines the name for other files as well."""
         found = self.outer if thorough else [(t.name, t.kind, t.static) for t in self.tags]
         return any(name == one.name and kind in GLOBAL_KINDS and same_space(kind, one.kind)
                    and (self.path.endswith(".h") or not static)
                    for name, kind, static in found)
 
-    def _means_its_own(self, one):
+    def _means_its_own(self, one: drop.Dropped) -> bool:
         """Whether the name is one of this file alone, here."""
         return any(tag.name == one.name
                    and (tag.kind in GLOBAL_KINDS and same_space(tag.kind, one.kind)
                         or tag.kind in INNER_KINDS and one.kind not in TYPES)
                    for tag in self.tags)
 
-    def first_use(self, one):
+    def first_use(self, one: drop.Dropped) -> int:
         """The line of the first use, or 0."""
         if one.name not in self.words or self._means_its_own(one):
             return 0
@@ -66,7 +67,7 @@ class Source:
         return self.masked.count("\n", 0, match.start()) + 1 if match else 0
 
 
-def same_space(kind, other):
+def same_space(kind: str, other: str) -> bool:
     """Tags of structs and ordinary names do not meet."""
     return (kind in TYPES) == (other in TYPES)
 
@@ -74,11 +75,11 @@ def same_space(kind, other):
 class Finder:
     """Looks through a layered tree, and remembers the base's files between steps."""
 
-    def __init__(self, layer):
+    def __init__(self, layer: layer_mod.Layer) -> None:
         self.layer = layer
-        self.known = {}
+        self.known: dict[tuple[Path, int], Source] = {}
 
-    def _holding(self, names):
+    def _holding(self, names: list[str]) -> dict[str, Path]:
         """{path: file} of the C files that hold one of the words."""
         if not names:
             return {}
@@ -96,7 +97,7 @@ class Finder:
                 files[path] = file
         return files
 
-    def _read(self, files, names):
+    def _read(self, files: dict[str, Path], names: set[str]) -> list[Source]:
         """The files as Source; those that hold a name with what ctags says of them."""
         sources = []
         for path, file in sorted(files.items()):
@@ -110,14 +111,14 @@ class Finder:
             source.tags = tags[str(source.file)]
         return sources
 
-    def _used_at_home(self, ones):
+    def _used_at_home(self, ones: list[drop.Dropped]) -> list[drop.Dropped]:
         """Of names that only their own file could use, those that it does use."""
         files = {one.path: self.layer.file(one.path) for one in ones
                  if self.layer.exists(one.path)}
         sources = {s.path: s for s in self._read(files, {one.name for one in ones})}
         return [one for one in ones if one.path in sources and sources[one.path].first_use(one)]
 
-    def leftovers(self, dropped):
+    def leftovers(self, dropped: Iterable[drop.Dropped]) -> list[tuple[str, int, str]]:
         """[(path, line, name)]: the first use of each name that nothing defines any more."""
         ones = widest(dropped)
         wide = [one for one in ones if one.reach != one.path]
@@ -127,7 +128,8 @@ class Finder:
         found = (self._leftover(one, sources) for one in sorted(wide, key=by_place))
         return [use for use in found if use]
 
-    def _leftover(self, one, sources):
+    def _leftover(self, one: drop.Dropped,
+                  sources: list[Source]) -> tuple[str, int, str] | None:
         holders = [s for s in sources if one.name in s.words]
         if any(s.defines(one) for s in holders):
             return None
@@ -139,13 +141,13 @@ class Finder:
         return None
 
 
-def by_place(one):
+def by_place(one: drop.Dropped) -> tuple[str, str]:
     return one.path, one.name
 
 
-def widest(dropped):
+def widest(dropped: Iterable[drop.Dropped]) -> list[drop.Dropped]:
     """Without what another of the same name covers."""
-    kept = []
+    kept: list[drop.Dropped] = []
     for one in sorted(set(dropped), key=lambda d: (len(d.reach), d.path)):
         if not any(one.name == other.name and same_space(one.kind, other.kind)
                    and one.reach.startswith(other.reach) for other in kept):
