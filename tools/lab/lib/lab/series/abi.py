@@ -7,7 +7,9 @@ arch/x86/events. pahole says where the members of a structure are.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.assembling import assemble, csource
 from lab.base import bases, paths, proc, stamp
@@ -32,22 +34,22 @@ SIZE = re.compile(r"/\* size: (\d+),")
 MEMBER = re.compile(r"(\w+)(?:\[\d*\])*(?::\d+)?(?:\)\([^;]*)?;\s*/\*\s*(\d+(?::\s*\d+)?)")
 
 
-def plain(tree):
+def plain(tree: str) -> kernel.Plain:
     """The lab's configuration, with what SYMBOLS adds."""
     symbols = {**kconfig.merge(kconfig.fragments(tree, False)), **SYMBOLS}
     return kernel.Plain(tree, "allnoconfig", symbols, GOALS, title="abi")
 
 
-def versions(tree):
+def versions(tree: str) -> dict[str, str]:
     """{exported symbol: version} of what was compiled."""
-    found = {}
+    found: dict[str, str] = {}
     for place in GOALS:
         for file in sorted((plain(tree).directory / place).rglob(".*.o.cmd")):
             found.update(VERSION.findall(file.read_text()))
     return found
 
 
-def structures(tree):
+def structures(tree: str) -> set[str]:
     """Names of the structures and unions that the headers define."""
     files = [file for path in HEADERS if (file := kernel.source(tree) / path).is_file()]
     tags = csource.tags_of(files)
@@ -55,10 +57,10 @@ def structures(tree):
             if tag.kind in ("struct", "union") and not csource.ANONYMOUS.match(tag.name)}
 
 
-def layouts(directory, names):
+def layouts(directory: Path, names: set[str]) -> dict[str, str]:
     """{name: pahole's text} of structures; of those that what is compiled in a directory has."""
     objects = [directory / path for path in ("kernel/events/core.o", "arch/x86/events/core.o")]
-    found = {}
+    found: dict[str, str] = {}
     for file in objects:
         for name in sorted(names - found.keys()):
             text = proc.output(["pahole", "-C", name, file]).strip()
@@ -67,20 +69,20 @@ def layouts(directory, names):
     return found
 
 
-def size_of(text):
+def size_of(text: str) -> int:
     match = SIZE.search(text)
     return int(match[1]) if match else 0
 
 
-def members(text):
+def members(text: str) -> dict[str, list[str]]:
     """{name: [offset]} of all members, those of structures within it included."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for name, offset in MEMBER.findall(text):
         found.setdefault(name, []).append(offset)
     return found
 
 
-def attributes(tree, place):
+def attributes(tree: Path, place: Path) -> dict[str, list[str]]:
     """{member: [offset]} of struct perf_event_attr, as user space has it of a kernel's source."""
     place.mkdir(parents=True, exist_ok=True)
     (place / "attr.c").write_text(f'#include "{tree / ATTRIBUTES}"\nstruct perf_event_attr attr;\n')
@@ -89,7 +91,7 @@ def attributes(tree, place):
     return members(proc.output(["pahole", "-C", "perf_event_attr", place / "attr.o"]))
 
 
-def differing_headers(changed, before, after):
+def differing_headers(changed: list[str], before: Path, after: Path) -> list[str]:
     """
     Those of the interface to user space among the changed paths of two trees.
 
@@ -103,7 +105,7 @@ def differing_headers(changed, before, after):
     return found
 
 
-def foreign_attributes(own, newest):
+def foreign_attributes(own: dict[str, list[str]], newest: dict[str, list[str]]) -> list[str]:
     """Members that the newest kernel has not, or at another place; what is reserved has no name."""
     return [f"perf_event_attr.{name} is at {places}, and in the newest kernel at {newest.get(name)}"
             for name, places in own.items()
@@ -119,17 +121,17 @@ class Change:
     after: str
 
     @property
-    def new(self):
+    def new(self) -> list[str]:
         return sorted(members(self.after).keys() - members(self.before).keys())
 
     @property
-    def lost(self):
+    def lost(self) -> list[str]:
         """Members that a module finds no more where they were."""
         after = members(self.after)
         return sorted(name for name, places in members(self.before).items()
                       if after.get(name) != places)
 
-    def __str__(self):
+    def __str__(self) -> str:
         size = f"{self.name}: {size_of(self.before)} bytes"
         if size_of(self.after) != size_of(self.before):
             size = f"{self.name}: {size_of(self.before)} to {size_of(self.after)} bytes"
@@ -141,28 +143,28 @@ class Change:
 class Statement:
     """All that differs."""
 
-    uapi: list
-    before: dict
-    after: dict
-    changes: list
-    same: list
+    uapi: list[str]
+    before: dict[str, str]
+    after: dict[str, str]
+    changes: list[Change]
+    same: list[str]
     # Members of struct perf_event_attr that the base has not
-    attributes: list
+    attributes: list[str]
 
     @property
-    def gone(self):
+    def gone(self) -> list[str]:
         return sorted(self.before.keys() - self.after.keys())
 
     @property
-    def new(self):
+    def new(self) -> list[str]:
         return sorted(self.after.keys() - self.before.keys())
 
     @property
-    def other_versions(self):
+    def other_versions(self) -> list[str]:
         return sorted(name for name in self.before.keys() & self.after.keys()
                       if self.before[name] != self.after[name])
 
-    def remedy(self):
+    def remedy(self) -> list[str]:
         """What it takes to keep modules apart, or to keep them working."""
         if self.gone or any(change.lost for change in self.changes):
             return ["A module of the base's kernel must not be loaded: give the kernel a new ABI name."]
@@ -174,7 +176,7 @@ class Statement:
                 "release itself), or hide the new members from genksyms (#ifndef __GENKSYMS__)",
                 "to keep the old one."]
 
-    def text(self):
+    def text(self) -> str:
         """For a distribution; what 'lab abi' writes."""
         lines = [f"ABI of the series on {bases.current().package} {stamp.read('version-linux')}, "
                  "x86_64, in the lab's configuration", "",
@@ -192,11 +194,11 @@ class Statement:
         return "\n".join(lines)
 
 
-def section(title, rows):
+def section(title: str, rows: Iterable[str]) -> list[str]:
     return [title, "-" * len(title), "", *(list(rows) or ["none"]), ""]
 
 
-def compare(*directories):
+def compare(*directories: Path) -> tuple[list[Change], list[str]]:
     """([Change], [name of a structure that is the same]) of the base and ours, compiled there."""
     names = structures("stock") | structures(paths.SERIES)
     before, after = (layouts(directory, names) for directory in directories)
@@ -206,21 +208,21 @@ def compare(*directories):
     return changes, sorted(before.keys() - {change.name for change in changes})
 
 
-def make():
+def make() -> Statement:
     """The statement, of both trees as they are compiled."""
     changes, same = compare(*(plain(tree).directory for tree in TREES))
     old, new = (attributes(kernel.source(tree), paths.in_build("abi-attributes")) for tree in TREES)
+    before, after = (versions(tree) for tree in TREES)
     return Statement(differing_headers(assemble.changed_paths(), *map(kernel.source, TREES)),
-                     *(versions(tree) for tree in TREES), changes, same,
-                     sorted(new.keys() - old.keys()))
+                     before, after, changes, same, sorted(new.keys() - old.keys()))
 
 
-def file():
+def file() -> Path:
     """Where 'lab abi' leaves the statement."""
     return paths.in_build(f"abi-{bases.current().name}")
 
 
-def expected():
+def expected() -> dict[str, list[str]]:
     """
     {structure: [new members]} that patches/<base>/abi allows.
 
@@ -232,7 +234,7 @@ def expected():
     return {name.strip(): sorted(new.split()) for name, _, new in pairs}
 
 
-def violations(statement):
+def violations(statement: Statement) -> list[str]:
     """What is not as a base promises it: uABI and exports, and the structures that it names."""
     wanted, new = expected(), {change.name: change.new for change in statement.changes}
     new[ATTRIBUTES] = statement.attributes

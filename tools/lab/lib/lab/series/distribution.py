@@ -11,8 +11,10 @@
 import email.utils
 import re
 import textwrap
+from collections.abc import Iterable
+from pathlib import Path
 
-from lab.assembling import definitions
+from lab.assembling import definitions, steps as steps_mod
 from lab.base import bases, paths, sources, stamp
 from lab.compiling import kconfig
 from lab.base.errors import LabError
@@ -29,24 +31,24 @@ MAINLINE = re.compile(r"^.*Mainline has the same.*\n(?:.*\n)??commit ([0-9a-f]{1
 COMMITS = "https://git.kernel.org/linus/"
 
 
-def mailbox(patches):
+def mailbox(patches: Iterable[Path]) -> str:
     """All patches as 'git am' takes them at once; the cover letter changes nothing."""
     return "".join(file.read_text() for file in patches)
 
 
-def with_dep3(patch):
+def with_dep3(patch: str) -> str:
     """A patch with the header fields that Debian's patches have, in place of git's own."""
     head, blank, rest = patch.partition("\n\n")
     head = PREFIX.sub("Subject: ", head.partition("\n")[2])
     same = MAINLINE.search(rest.partition("\n---\n")[0])
     origin = f"backport, {COMMITS}{same[1]}" if same else "other"
     forwarded = "not-needed" if same else "no"
-    date = email.utils.parsedate_to_datetime(re.search(r"^Date: (.*)$", head, re.MULTILINE)[1])
+    date = email.utils.parsedate_to_datetime(re.findall(r"^Date: (.*)$", head, re.MULTILINE)[0])
     return (f"{head}\nOrigin: {origin}\nForwarded: {forwarded}\n"
             f"Last-Update: {date:%Y-%m-%d}{blank}{rest}")
 
 
-def write_quilt(place, patches):
+def write_quilt(place: Path, patches: Iterable[Path]) -> None:
     lines = []
     for file in patches:
         path = f"features/{NAME}/{file.name}"
@@ -55,7 +57,7 @@ def write_quilt(place, patches):
     (place / "series").write_text("".join(lines))
 
 
-def prompts(text):
+def prompts(text: str) -> dict[str, str]:
     """{symbol: prompt} of a Kconfig file's options that have one."""
     found, symbol = {}, ""
     for line in text.splitlines():
@@ -69,7 +71,7 @@ def prompts(text):
     return found
 
 
-def options(changed, base):
+def options(changed: dict[str, tuple[bytes, bool] | None], base: Path) -> dict[str, str]:
     """{symbol: prompt} of the options that a user can choose and that the base does not have."""
     found = {}
     for path, what in changed.items():
@@ -82,7 +84,7 @@ def options(changed, base):
     return found
 
 
-def fragment(found):
+def fragment(found: dict[str, str]) -> str:
     """What the packages of 'make deb' have; tests within the kernel are for a kernel of one's own.
 
     Not what the lab's kernels have: some of these are built with the tests.
@@ -96,7 +98,7 @@ def fragment(found):
     return "\n".join(lines) + "\n"
 
 
-def changelog(title, steps):
+def changelog(title: str, steps: list[steps_mod.Step]) -> str:
     """An entry as those of Debian's kernel: a line for the whole, one for each patch below it."""
     lines = textwrap.wrap(f"{title}:", COLUMNS, initial_indent="  * ", subsequent_indent="    ")
     for step in steps:
@@ -105,7 +107,7 @@ def changelog(title, steps):
     return "\n".join(lines) + "\n"
 
 
-def mended(file):
+def mended(file: Path) -> list[tuple[str, str, str]]:
     """[(release, subject, place)] of what stable releases changed in code that goes."""
     found = []
     for number, line in without_comments(file):
@@ -113,18 +115,18 @@ def mended(file):
         if not match or not (paths.OVERLAY_DIR / match[3]).exists():
             raise LabError(f"{paths.shown(file)}:{number}: '{line}' is not a line of the list",
                            "write 'RELEASE SUBJECT -> PATH', a path of ours")
-        found.append(match.groups())
+        found.append((match[1], match[2], match[3]))
     return found
 
 
-def table(heads, rows):
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Columns as wide as what is in them, under a line of their heads."""
     widths = [max(map(len, column)) for column in zip(heads, *rows)]
     return [" ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip()
             for row in (heads, *rows)]
 
 
-def manifest(steps, base):
+def manifest(steps: list[steps_mod.Step], base: Path) -> str:
     package, version = bases.current().package, stamp.read("version-linux")
     gone = [(one.key, one.step, one.place or "nothing")
             for one in definitions.of_steps(steps, base)]
@@ -139,7 +141,8 @@ def manifest(steps, base):
     return "\n".join(lines) + "\n"
 
 
-def write(place, title, steps, changed):
+def write(place: Path, title: str, steps: list[steps_mod.Step],
+          changed: dict[str, tuple[bytes, bool] | None]) -> None:
     """All of it into the directory of the patches; changed is {path: what series.content() says}."""
     patches = [file for file in sorted(place.glob("*.patch")) if not file.name.startswith("0000-")]
     (place / f"{NAME}.mbox").write_text(mailbox(patches))

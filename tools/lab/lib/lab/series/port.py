@@ -23,28 +23,28 @@ CONTEXTS = (3, 6, 12, 24)
 NAME = re.compile(r"(\w+)\(|(\w+)\W*$")
 
 
-def shared_file(step):
+def shared_file(step: str) -> Path:
     return paths.PATCHES_DIR / "steps" / step / PART
 
 
-def own_file(base, step):
+def own_file(base: str, step: str) -> Path:
     return paths.PATCHES_DIR / base / step / PART
 
 
-def text_of(file):
+def text_of(file: Path) -> str:
     """Of a file as it is, "" if it is not there; kernel files have bytes that are no UTF-8."""
     return file.read_text(errors="surrogateescape") if file.exists() else ""
 
 
-def git(*args):
+def git(*args: str) -> str:
     done = subprocess.run([proc.require("git"), "-C", paths.ROOT, *args], capture_output=True,
                           text=True, errors="surrogateescape", check=False, env=proc.environment())
     return done.stdout if not done.returncode else ""
 
 
-def delta(path, before, after, context):
-    texts = (text.encode(errors="surrogateescape") for text in (before, after))
-    return regrow.delta(path, *texts, context).decode(errors="surrogateescape")
+def delta(path: str, before: str, after: str, context: int) -> str:
+    old, new = (text.encode(errors="surrogateescape") for text in (before, after))
+    return regrow.delta(path, old, new, context).decode(errors="surrogateescape")
 
 
 @dataclass
@@ -54,11 +54,11 @@ class Side:
     step: str
     base: str
     # {path: text}: files before the hooks, with them as they are committed, and as they are to be
-    before: dict
-    committed: dict
-    now: dict
+    before: dict[str, str]
+    committed: dict[str, str]
+    now: dict[str, str]
 
-    def patch(self):
+    def patch(self) -> str:
         """With as many lines around as it takes to fit in one place only."""
         for context in CONTEXTS:
             text = "".join(delta(path, text, self.now[path], context)
@@ -68,14 +68,14 @@ class Side:
         raise LabError(f"{self.base} has the lines around a change of {self.step} twice",
                        "change something else")
 
-    def is_made_by(self, patch):
+    def is_made_by(self, patch: str) -> bool:
         try:
             return not hooks.ambiguous(patch, self.before) and patched(patch, self.before) == self.now
         except (KeyError, LabError):
             return False
 
 
-def patched(patch, before):
+def patched(patch: str, before: dict[str, str]) -> dict[str, str]:
     """{path: text} of files with a patch; LabError if it does not fit exactly."""
     with tempfile.TemporaryDirectory(prefix="lab-port.") as name:
         place = Path(name)
@@ -86,15 +86,15 @@ def patched(patch, before):
         return {path: text_of(place / path) for path in before}
 
 
-def before_hooks(base, wanted):
+def before_hooks(base: str, wanted: dict[str, list[str]]) -> dict[str, dict[str, str]]:
     """{step: {path: text}}: files of a base as the hooks of each step find them.
 
     wanted has the paths of each step. For a fix they are those of the base, as a fix applies without
     the others.
     """
-    found = {}
+    found: dict[str, dict[str, str]] = {}
 
-    def watch(step, tree):
+    def watch(step: steps.Step, tree: layer.Layer) -> None:
         if step.name in wanted:
             place = layer.Layer(sources.kernel(), tree.root / ".none") if step.is_fix else tree
             found[step.name] = {path: text_of(place.file(path)) for path in wanted[step.name]
@@ -117,23 +117,24 @@ def before_hooks(base, wanted):
     return found
 
 
-def at_commit(revision, file):
+def at_commit(revision: str, file: Path) -> str:
     """A file of the repository in a commit, "" if it was not there."""
     return git("show", f"{revision}:{file.relative_to(paths.ROOT)}")
 
 
-def places(before, after):
+def places(before: dict[str, str],
+           after: dict[str, str]) -> list[tuple[str | None, list[tuple[str, str]]]]:
     """[(name of the function, change)] between two forms of files."""
     found = []
     for path, text in before.items():
         for hunks in hooks.read(delta(path, text, after[path], 0)).values():
             for hunk in hunks:
                 name = NAME.search(hunk.function)
-                found.append((name and (name[1] or name[2]), hunk.lines))
+                found.append(((name[1] or name[2]) if name else None, hunk.lines))
     return found
 
 
-def carried(side, main):
+def carried(side: Side, main: Side) -> dict[str, str]:
     """A base's files with what was changed on the default base; LabError where that needs a hand."""
     now = dict(side.committed)
     by_hand = f"change patches/{side.base}/{side.step} by hand"
@@ -155,7 +156,8 @@ def carried(side, main):
     return now
 
 
-def make_side(step, base, before, revision, main):
+def make_side(step: str, base: str, before: dict[str, str], revision: str,
+              main: Side | None) -> Side:
     """The hooks of a base, with the change of the shared ones in them."""
     then, now = at_commit(revision, own_file(base, step)), text_of(own_file(base, step))
     shared_then, shared_now = at_commit(revision, shared_file(step)), text_of(shared_file(step))
@@ -195,7 +197,7 @@ def make_side(step, base, before, revision, main):
     return side
 
 
-def one_patch(sides):
+def one_patch(sides: list[Side]) -> str | None:
     """A patch for several bases, or None."""
     patches = [hooks.read(one.patch()) for one in sides]
     if any(patch.keys() != patches[0].keys() for patch in patches):
@@ -203,11 +205,12 @@ def one_patch(sides):
     files = {path: hooks.shared([patch[path] for patch in patches],
                                 [hooks.lines_of(one.before[path]) for one in sides])
              for path in patches[0]}
-    found = None if None in files.values() else hooks.write(files)
+    whole = {path: own for path, own in files.items() if own is not None}
+    found = hooks.write(whole) if len(whole) == len(files) else None
     return found if found and all(one.is_made_by(found) for one in sides) else None
 
 
-def put(file, text):
+def put(file: Path, text: str | None) -> bool:
     """Write a file, or remove it for None; whether that changed something."""
     if file.exists() == (text is not None) and text_of(file) == (text or ""):
         return False
@@ -220,7 +223,7 @@ def put(file, text):
     return True
 
 
-def write(sides):
+def write(sides: list[Side]) -> list[Path]:
     """The hooks of a step, of the default base first; returns the files that changed."""
     step = sides[0].step
     alike, patch = sides[:1], text_of(shared_file(step))
@@ -231,7 +234,8 @@ def write(sides):
                 continue
             patch = found
         alike.append(one)
-    made = {shared_file(step): patch, **{own_file(one.base, step): None for one in alike[1:]}}
+    made: dict[Path, str | None] = {
+        shared_file(step): patch, **{own_file(one.base, step): None for one in alike[1:]}}
     for one in sides:
         own = own_file(one.base, step)
         if one not in alike and not one.is_made_by(text_of(own)):
@@ -239,7 +243,7 @@ def write(sides):
     return [file for file, text in made.items() if put(file, text)]
 
 
-def wanted_steps(names, revision):
+def wanted_steps(names: list[str], revision: str) -> dict[str, list[str]]:
     """{step: bases}: those that are named, or that have changed or have hooks of a base's own."""
     listed = {name: where or bases.names() for name, where in steps.listed(paths.OVERLAY_DIR)
               if shared_file(name).exists() and (not where or paths.DEFAULT_BASE in where)}
@@ -253,14 +257,14 @@ def wanted_steps(names, revision):
              at_commit(revision, shared_file(name)) != text_of(shared_file(name)))}
 
 
-def all_paths(step, where, revision):
+def all_paths(step: str, where: list[str], revision: str) -> list[str]:
     """Each file that the hooks of a step change, on any base, as they are and as they were."""
     files = [shared_file(step), *(own_file(base, step) for base in where)]
     return sorted({path for file in files for text in (text_of(file), at_commit(revision, file))
                    for path in hooks.read(text)})
 
 
-def run(names, revision):
+def run(names: list[str], revision: str) -> list[Path]:
     """All of 'lab port'; returns the files that it has written or removed."""
     wanted, made = wanted_steps(names, revision), []
     order = sorted(bases.names(), key=lambda base: base != paths.DEFAULT_BASE)
@@ -269,7 +273,7 @@ def run(names, revision):
                                             for name, where in wanted.items() if base in where})
                   for base in order}
         for name, where in list(wanted.items()):
-            sides = []
+            sides: list[Side] = []
             for base in order:
                 if base in where:
                     sides.append(make_side(name, base, before[base][name], revision,

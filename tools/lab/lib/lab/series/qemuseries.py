@@ -5,6 +5,8 @@ What 'lab series' is for the kernel: tools/emulator/qemu/patches/ has a director
 QEMU that the steps fit, and the lab's own QEMU is the sum of the steps for the first of them.
 """
 
+from pathlib import Path
+
 from lab.base import apt, bases, paths, sources, stamp, ui
 from lab.compiling import qemu
 from lab.series import distribution, series
@@ -15,33 +17,33 @@ MAILBOX = "qemu-perfmon.mbox"
 ENTRY = b"\nX86 TCG trace and performance monitoring\n"
 
 
-def releases():
+def releases() -> list[str]:
     return bases.names(qemu.home())
 
 
-def check(release):
+def check(release: str) -> None:
     """Refuse a release that there is none of, before anything is fetched."""
     if release not in releases():
         raise LabError(f"the patches are for no QEMU '{release}'",
                        f"use {' or '.join(releases())}")
 
 
-def patches_dir(release):
+def patches_dir(release: str) -> Path:
     return paths.in_build(f"qemu-series-{release}")
 
 
-def target(release):
+def target(release: str) -> series.Target:
     version = stamp.read(sources.qemu_key(release))
     return series.Target(sources.qemu_pristine(release), f"QEMU {version}, as Debian has it",
                          paths.in_build(f"qemu-series-{release}.git"), patches_dir(release),
                          qemu.home() / "cover")
 
 
-def suites(release):
+def suites(release: str) -> tuple[str, ...]:
     return bases.read(release, qemu.home()).suites
 
 
-def fetch(step, release, codename):
+def fetch(step: ui.Step, release: str, codename: str) -> None:
     """Have the source of a release; without the network if it is there."""
     key = f"src-qemu-{release}"
     if release == sources.QEMU_RELEASE:
@@ -62,14 +64,14 @@ def fetch(step, release, codename):
     stamp.write(key, "1")
 
 
-def with_person(text, sender):
+def with_person(text: bytes, sender: series.Sender | None) -> bytes:
     """QEMU's MAINTAINERS, with a person for the models' entry if there is one and somebody sends."""
     if not sender:
         return text
     return text.replace(ENTRY, ENTRY + "M: {} <{}>\n".format(*sender).encode())
 
 
-def write(step, release, sender):
+def write(step: ui.Step, release: str, sender: series.Sender | None) -> None:
     """The patches, one mailbox of them, and the cover letter."""
     found = qemu.steps(release)
     left = qemu.unlisted(found) if release == qemu.RELEASE else []
@@ -78,12 +80,12 @@ def write(step, release, sender):
                        "list it in the 'files' of a step, or remove it")
     qemu.check_edited(release)
 
-    def mailbox(_cover, _taken, _work):
+    def mailbox(_cover: str, _taken: list[series.Changes], _work: Path) -> None:
         out = patches_dir(release)
         files = [file for file in sorted(out.glob("*.patch")) if not file.name.startswith("0000-")]
         (out / MAILBOX).write_text(distribution.mailbox(files))
 
-    def adapt(taken):
+    def adapt(taken: list[series.Changes]) -> None:
         for changed in taken:
             text, program = changed.get("MAINTAINERS") or (b"", False)
             if ENTRY in text:

@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 import shutil
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,22 +19,22 @@ from lab.base import apt, bases, host, paths, sources, stamp, ui
 from lab.base.errors import LabError, for_base
 
 
-def reviewed_file():
+def reviewed_file() -> Path:
     return bases.current().directory / "reviewed"
 
 
-def not_as_compared(dropped):
+def not_as_compared(dropped: list[definitions.Definition]) -> list[definitions.Definition]:
     """Those of the definitions that the list has otherwise, or not."""
     _, known = definitions.read_reviewed(reviewed_file())
     return [one for one in dropped if known.get(one.key) != one.hash]
 
 
-def unreviewed(found, base):
+def unreviewed(found: list[steps_mod.Step], base: Path) -> list[definitions.Definition]:
     """Of what the steps drop from this source, what is not as it was compared."""
     return not_as_compared(definitions.of_steps(found, base))
 
 
-def remark(found):
+def remark(found: list[steps_mod.Step]) -> str:
     """A line about a source that is not the one which was compared, or ''."""
     release, _ = definitions.read_reviewed(reviewed_file())
     version = stamp.read("version-linux")
@@ -44,11 +45,11 @@ def remark(found):
                     f"{release}: 'lab rebase' shows them") if changed else ""
 
 
-def new_tree():
+def new_tree() -> Path:
     return paths.in_build("src", "linux-new")
 
 
-def fetch(release, step):
+def fetch(release: str, step: ui.Step) -> tuple[str, Path]:
     """(version, tree) of a release, the newest without a name, beside the source that is built."""
     base = bases.current()
     private = apt.Apt(host.codename())
@@ -67,19 +68,20 @@ def fetch(release, step):
     return version, new_tree()
 
 
-def diff_of(old, new):
+def diff_of(old: definitions.Definition | None, new: definitions.Definition) -> str:
     """What has changed in a definition, as a unified diff."""
     before = old.text.splitlines() if old else []
     return "\n".join(difflib.unified_diff(before, new.text.splitlines(), f"a/{new.path}",
                                           f"b/{new.path}", lineterm=""))
 
 
-def is_meant(one, patterns):
+def is_meant(one: definitions.Definition, patterns: list[str]) -> bool:
     return any(fnmatchcase(f"{one.path}:{one.name}", pattern) or one.name == pattern
                for pattern in patterns)
 
 
-def acknowledge(found, version, patterns):
+def acknowledge(found: list[definitions.Definition], version: str,
+                patterns: list[str]) -> list[definitions.Definition]:
     """
     Write down that changes with these names were compared; the changes that are left.
 
@@ -99,7 +101,7 @@ def acknowledge(found, version, patterns):
     return left
 
 
-def version_of(tree):
+def version_of(tree: Path) -> str:
     """The release that a tree's Makefile names."""
     text = (tree / "Makefile").read_text() if (tree / "Makefile").is_file() else ""
     numbers = re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", text, re.MULTILINE)
@@ -108,7 +110,7 @@ def version_of(tree):
     return ".".join(numbers)
 
 
-def take(version):
+def take(version: str) -> None:
     """The new source in the place of the one that is built."""
     shutil.rmtree(sources.kernel(), ignore_errors=True)
     os.rename(new_tree(), sources.kernel())
@@ -117,7 +119,7 @@ def take(version):
     stamp.write("src-linux", "1")
 
 
-def misfit_of(found, tree):
+def misfit_of(found: list[steps_mod.Step], tree: Path) -> LabError | None:
     """The error of the first step that does not apply to the tree; hooks with fuzz are named."""
     work = paths.in_build("src", "linux-new.layer")
     shutil.rmtree(work, ignore_errors=True)
@@ -130,14 +132,15 @@ def misfit_of(found, tree):
     return None
 
 
-def show(changed, old):
+def show(changed: list[definitions.Definition],
+         old: dict[str, definitions.Definition]) -> None:
     for one in changed:
         print(f"\n{one.path}:{one.name} (dropped by {one.step})")
         print(diff_of(old.get(one.key), one) or "not compared yet, and the same as in the source "
               "that is built", flush=True)
 
 
-def find(release, get):
+def find(release: str, get: Callable[[str, ui.Step], tuple[str, Path]]) -> tuple[str, Path]:
     """(version, tree) of what is asked for; a directory is taken as it is."""
     if release and Path(release).is_dir():
         return version_of(Path(release)), Path(release)
@@ -145,11 +148,12 @@ def find(release, get):
         return get(release, step)
 
 
-def count_of(left, fresh):
+def count_of(left: list[definitions.Definition], fresh: list[definitions.Definition]) -> str:
     return f"\nNot as compared: {len(left)} of {len(fresh)}."
 
 
-def say_left(release, left, fresh):
+def say_left(release: str, left: list[definitions.Definition],
+             fresh: list[definitions.Definition]) -> None:
     """How many are to be compared, and how they are acknowledged then."""
     stable = paths.shown(bases.current().directory / "stable")
     again = for_base(f"'lab rebase {release}".rstrip())
@@ -157,7 +161,8 @@ def say_left(release, left, fresh):
           f"something\nis also a line of {stable}. Then: {again} --acknowledge PATH:NAME'", flush=True)
 
 
-def run(release, patterns, get=fetch):
+def run(release: str, patterns: list[str],
+        get: Callable[[str, ui.Step], tuple[str, Path]] = fetch) -> int:
     """All of 'lab rebase'; the exit status."""
     # Of a directory nothing is taken, and nothing is written down.
     looked_at = bool(release) and Path(release).is_dir()

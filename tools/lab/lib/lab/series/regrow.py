@@ -13,6 +13,7 @@ import difflib
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,23 +32,23 @@ class Queue:
     main: str
 
     @property
-    def home(self):
+    def home(self) -> Path:
         return self.root / "patches"
 
-    def names(self):
+    def names(self) -> list[str]:
         return sorted(bases.names(self.home), key=lambda name: name != self.main)
 
-    def unformed(self, name):
+    def unformed(self, name: str) -> list[steps.Step]:
         return steps.unformed(bases.read(name, self.home), self.root)
 
 
-def queues(top):
+def queues(top: Path) -> list[Queue]:
     every = (Queue(top, paths.DEFAULT_BASE),
              Queue(top / paths.QEMU_DIR.relative_to(paths.ROOT), qemu.RELEASE))
     return [queue for queue in every if queue.home.is_dir()]
 
 
-def commit_at(revision, top, place):
+def commit_at(revision: str, top: Path, place: Path) -> None:
     """The repository's files as they are in a commit."""
     with tempfile.TemporaryFile() as file:
         done = subprocess.run([proc.require("git"), "-C", top, "archive", revision],
@@ -61,9 +62,10 @@ def commit_at(revision, top, place):
             archive.extractall(place)
 
 
-def parts_of(patch):
+def parts_of(patch: bytes) -> dict[str, bytes]:
     """{path: text} of a patch, one for each file that it changes."""
-    parts, path = {}, None
+    parts: dict[str, bytes] = {}
+    path = None
     lines = patch.splitlines(keepends=True)
     for line, following in zip(lines, [*lines[1:], b""]):
         if line.startswith(b"--- a/") and following.startswith(b"+++ b/"):
@@ -73,7 +75,7 @@ def parts_of(patch):
     return parts
 
 
-def in_files(words, *texts):
+def in_files(words: list[str], *texts: bytes) -> tuple[bytes, int]:
     """Run a tool on texts, which are files when it runs; what it prints, and its status."""
     with tempfile.TemporaryDirectory(prefix="lab-regrow.") as place:
         files = [Path(place, str(number)) for number in range(len(texts))]
@@ -84,14 +86,15 @@ def in_files(words, *texts):
         return done.stdout, done.returncode
 
 
-def undone(text, part):
+def undone(text: bytes, part: bytes) -> bytes | None:
     """The text without a delta; None if the delta does not fit exactly."""
     before, status = in_files(["patch", "-R", "--force", "--fuzz=0", "-s", "-r", "-", "-o", "-"],
                               text, part)
     return None if status else before
 
 
-def slid(before, first, behind, new, limit):
+def slid(before: list[bytes], first: int, behind: int, new: list[bytes],
+         limit: int) -> tuple[int, int, list[bytes]]:
     """A change that only removes or only adds lines, as late as it can be: others slide the same."""
     lines = new or before[first:behind]
     while behind < limit and before[behind] == lines[0]:
@@ -100,7 +103,8 @@ def slid(before, first, behind, new, limit):
     return first, behind, lines if new else []
 
 
-def changes(before, after):
+def changes(before: list[bytes],
+            after: list[bytes]) -> Iterator[tuple[int, int, list[bytes]]]:
     """[(first line, behind the last one, lines in their place)], single lines where these match."""
     found = [one for one in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
              if one[0] != "equal"]
@@ -114,20 +118,21 @@ def changes(before, after):
             yield first, behind, after[begin:end]
 
 
-def merged(form, committed, edited):
+def merged(form: bytes, committed: bytes, edited: bytes) -> bytes:
     """The form with the edit of the file.
 
     Lines that the form does not have, or has otherwise, stay so; lines that the edit adds where
     the form has fewer or more ones are left out.
     """
-    form, committed, edited = (text.splitlines(keepends=True) for text in (form, committed, edited))
-    gone, more = set(), {}
-    for first, behind, new in changes(committed, form):
+    own, old, now = (text.splitlines(keepends=True) for text in (form, committed, edited))
+    gone: set[int] = set()
+    more: dict[int, list[bytes]] = {}
+    for first, behind, new in changes(old, own):
         gone.update(range(first, behind))
         more[first] = new
     otherwise = {*gone, *(line + 1 for line in gone), *more}
     without = frozenset(gone)
-    for first, behind, new in changes(committed, edited):
+    for first, behind, new in changes(old, now):
         lines = range(first, behind)
         if new and (without.intersection(lines) or more.keys() & lines[1:] or
                     not lines and first in otherwise):
@@ -135,51 +140,58 @@ def merged(form, committed, edited):
         gone.update(lines)
         more[first] = [*more.get(first, ()), *new]
     return b"".join(b"".join(more.get(number, ())) + (line if number not in gone else b"")
-                    for number, line in enumerate([*committed, b""]))
+                    for number, line in enumerate([*old, b""]))
 
 
-def delta(path, before, after, context=3):
+def delta(path: str, before: bytes, after: bytes, context: int = 3) -> bytes:
     return in_files(["diff", f"-pU{context}", "--label", f"a/{path}", "--label", f"b/{path}"],
                     before, after)[0]
 
 
-def contents(found):
+def contents(found: list[steps.Step]) -> dict[str, bytes]:
     """{path: text} of what steps bring."""
     return {path: file.read_bytes() for step in found for path, file in step.files.items()}
 
 
-def deltas(found):
-    """[(step, {path: text})] of the steps that change files of ours, the last one first."""
-    return [(step, parts_of(step.grow.read_bytes())) for step in reversed(found) if step.grow]
+def deltas(found: list[steps.Step]) -> list[tuple[steps.Step, Path, dict[str, bytes]]]:
+    """[(step, delta, {path: text})] of the steps that change files of ours, the last one first."""
+    return [(step, step.grow, parts_of(step.grow.read_bytes()))
+            for step in reversed(found) if step.grow]
 
 
-def forms_before(found):
+def forms_before(found: list[steps.Step]) -> dict[tuple[str, str], bytes]:
     """{(step, path): text} of each file that a delta changes, as it is before that."""
-    text, forms = contents(found), {}
-    for step, parts in deltas(found):
+    text = contents(found)
+    forms: dict[tuple[str, str], bytes] = {}
+    for step, _, parts in deltas(found):
         for path, part in parts.items():
-            text[path] = forms[step.name, path] = undone(text[path], part)
+            before = undone(text[path], part) if path in text else None
+            if before is None:
+                text.pop(path, None)
+            else:
+                text[path] = forms[step.name, path] = before
     return forms
 
 
-def state(found):
+def state(found: list[steps.Step]) -> tuple[list[tuple[str, dict[str, bytes]]],
+                                            dict[str, bytes | None]]:
     """What forms are made of."""
     text, parts = contents(found), deltas(found)
-    return ([(step.name, part) for step, part in parts],
-            {path: text.get(path) for _, part in parts for path in part})
+    return ([(step.name, part) for step, _, part in parts],
+            {path: text.get(path) for _, _, part in parts for path in part})
 
 
 @dataclass
 class Regrow:
     """Of one base: its steps as they are committed, and now."""
 
-    committed: list
-    now: list
+    committed: list[steps.Step]
+    now: list[steps.Step]
     # what was made again for other bases, and for this one
-    elsewhere: frozenset
-    made: set = field(default_factory=set)
+    elsewhere: frozenset[Path]
+    made: set[Path] = field(default_factory=set)
 
-    def run(self):
+    def run(self) -> set[Path]:
         """Make again what does not fit; returns the deltas."""
         grow.check(self.now)
         if state(self.committed) == state(self.now):
@@ -187,39 +199,40 @@ class Regrow:
         forms, old = forms_before(self.committed), contents(self.committed)
         edited = contents(self.now)
         text = dict(edited)
-        for step, parts in deltas(self.now):
+        for step, file, parts in deltas(self.now):
             for path, part in parts.items():
                 before = undone(text[path], part)
                 if before is None:
-                    self.check(step, path, forms)
+                    self.check(step, file, path, forms)
                     before = merged(forms[step.name, path], old[path], edited[path])
                     parts[path] = delta(path, before, text[path])
-                    self.made.add(step.grow)
+                    self.made.add(file)
                 text[path] = before
-            if step.grow in self.made:
-                self.write(step.grow, b"".join(parts.values()))
+            if file in self.made:
+                self.write(file, b"".join(parts.values()))
         return self.made
 
-    def check(self, step, path, forms):
+    def check(self, step: steps.Step, file: Path, path: str,
+              forms: dict[tuple[str, str], bytes]) -> None:
         """The delta can be made again: its form was committed, and no other base's is in its file."""
         if (step.name, path) not in forms:
-            raise LabError(f"{paths.shown(step.grow)} does not fit {path}, and is not committed",
+            raise LabError(f"{paths.shown(file)} does not fit {path}, and is not committed",
                            "correct it by hand, or remove it and make the file as it was before")
-        if step.grow in self.elsewhere:
-            raise LabError(f"{paths.shown(step.grow)} fits no longer all bases that take it",
+        if file in self.elsewhere:
+            raise LabError(f"{paths.shown(file)} fits no longer all bases that take it",
                            f"give {step.own.parent.name} its own one, in {paths.shown(step.own)}")
 
     @staticmethod
-    def write(file, text):
+    def write(file: Path, text: bytes) -> None:
         if text:
             file.write_bytes(text)
         else:
             file.unlink()
 
 
-def remake(committed, now):
+def remake(committed: Queue, now: Queue) -> set[Path]:
     """Of one queue; returns the deltas that were made again."""
-    made = set()
+    made: set[Path] = set()
     for name in now.names():
         if name in committed.names():
             made |= Regrow(committed.unformed(name), now.unformed(name), frozenset(made)).run()
@@ -228,7 +241,7 @@ def remake(committed, now):
     return made
 
 
-def run(revision, top=None):
+def run(revision: str, top: Path | None = None) -> list[Path]:
     """All of 'lab regrow'; returns the deltas that were made again, of the series and for QEMU."""
     top = top or paths.ROOT
     with tempfile.TemporaryDirectory(prefix="lab-regrow.") as name:

@@ -17,11 +17,12 @@ import re
 import shutil
 import subprocess
 import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.assembling import assemble, layer as layer_mod, steps as steps_mod
-from lab.base import bases, paths, proc, sources, stamp, trees
+from lab.base import bases, paths, proc, sources, stamp, trees, ui
 from lab.series import distribution
 from lab.base.errors import LabError
 
@@ -34,6 +35,10 @@ NAMED = re.compile(r"\{([a-z0-9-]+)\}")
 FORMAT = ["--zero-commit", "--no-signature", f"--abbrev={ABBREVIATION}", "--no-renames",
           "--diff-algorithm=histogram"]
 SENDER = re.compile(r"([^<>\n]*[^<>\s]) <([^<>@\s]+@[^<>@\s]+)>")
+
+Sender = tuple[str, str]
+Content = tuple[bytes, bool]
+Changes = dict[str, Content | None]
 
 
 @dataclass(frozen=True)
@@ -48,28 +53,30 @@ class Target:
     out: Path
     cover: Path
 
-    def git(self, *args, **options):
-        return git(*args, where=self.repository, **options)
+    def git(self, *args: str | Path, env: dict[str, str] | None = None,
+            text: str | None = None) -> str:
+        return git(*args, where=self.repository, env=env, text=text)
 
 
-def kernel_target():
+def kernel_target() -> Target:
     return Target(sources.kernel(), BASE_MESSAGE.format(version=stamp.read("version-linux")),
                   repository(), patches_dir(), bases.current().directory / "cover")
 
 
-def patches_dir():
+def patches_dir() -> Path:
     return paths.in_build(f"series-{paths.base_name()}")
 
 
-def fixes_dir():
+def fixes_dir() -> Path:
     return patches_dir() / "fixes"
 
 
-def repository():
+def repository() -> Path:
     return paths.in_build("series-git")
 
 
-def git(*args, where, env=None, text=None):
+def git(*args: str | Path, where: Path, env: dict[str, str] | None = None,
+        text: str | None = None) -> str:
     """git without the user's settings, so that they cannot change the patches."""
     done = subprocess.run(
         [proc.require("git"), "-C", str(where), *map(str, args)],
@@ -82,20 +89,20 @@ def git(*args, where, env=None, text=None):
     return done.stdout
 
 
-def own_git(*args):
+def own_git(*args: str) -> str:
     """What the repository's own git says, with the user's settings; '' if nothing."""
     done = subprocess.run([proc.require("git"), "-C", str(paths.OVERLAY_DIR), *args],
                           env=proc.environment(), text=True, capture_output=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def last_change(files, form):
+def last_change(files: Sequence[Path], form: str) -> str:
     """A field of the newest commit that touched one of the files, or of the newest at all."""
     found = own_git("log", "-1", f"--format={form}", "--", *map(str, files)) if files else ""
     return found or own_git("log", "-1", f"--format={form}")
 
 
-def parse_sender(text):
+def parse_sender(text: str) -> Sender | None:
     """(name, mail) of 'Name <address>'; None where nobody is named."""
     if not text:
         return None
@@ -105,7 +112,7 @@ def parse_sender(text):
     return match[1], match[2]
 
 
-def author(step, sender):
+def author(step: steps_mod.Step, sender: Sender | None) -> Sender:
     """(name, mail): who sends the patches, or who last committed what the step is made of."""
     if sender:
         return sender
@@ -117,28 +124,28 @@ def author(step, sender):
     return name, mail
 
 
-def identity(name, mail, date):
+def identity(name: str, mail: str, date: str) -> dict[str, str]:
     return {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_AUTHOR_DATE": date,
             "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail, "GIT_COMMITTER_DATE": date}
 
 
-def date_of(files):
+def date_of(files: Sequence[Path]) -> str:
     """In git's own form; without history, the beginning of time."""
     return f"@{last_change(files, '%at') or 0} +0000"
 
 
-def commit(target, message, env, *options):
+def commit(target: Target, message: str, env: dict[str, str], *options: str) -> None:
     target.git("add", "-A", "--force", ".")
     target.git("commit", "-q", "--allow-empty", "--cleanup=whitespace", "-F", "-", *options,
                env=env, text=message)
 
 
-def content(file):
+def content(file: Path) -> Content | None:
     """What git keeps of a file: bytes and whether it is a program; None for none."""
     return (file.read_bytes(), trees.is_executable(file)) if file.is_file() else None
 
 
-def put(file, what):
+def put(file: Path, what: Content | None) -> None:
     if what is None:
         file.unlink(missing_ok=True)
         return
@@ -146,7 +153,7 @@ def put(file, what):
     file.chmod(0o755 if what[1] else 0o644)
 
 
-def snapshots(found, base, work):
+def snapshots(found: list[steps_mod.Step], base: Path, work: Path) -> list[Changes]:
     """Apply the steps; [{path: content}] of what differs from the base after each."""
     assembly = assemble.Assembly(layer_mod.Layer(base, work))
     taken = []
@@ -158,7 +165,8 @@ def snapshots(found, base, work):
     return taken
 
 
-def commit_step(target, step, changed, first, sender):
+def commit_step(target: Target, step: steps_mod.Step, changed: Changes, first: Changes,
+                sender: Sender | None) -> None:
     """Commit what differs from the base after a step; the files as first has them elsewhere."""
     for path, what in first.items():
         put(target.repository / path, changed.get(path, what))
@@ -167,7 +175,8 @@ def commit_step(target, step, changed, first, sender):
            *(["--signoff"] if sender else []))
 
 
-def commit_all(target, found, taken, sender):
+def commit_all(target: Target, found: list[steps_mod.Step], taken: list[Changes],
+               sender: Sender | None) -> None:
     """The repository: one commit of the base's files that will change, one a step."""
     shutil.rmtree(target.repository, ignore_errors=True)
     target.repository.mkdir(parents=True)
@@ -181,7 +190,8 @@ def commit_all(target, found, taken, sender):
         commit_step(target, step, changed, first, sender)
 
 
-def commit_fixes(target, found, work, sender):
+def commit_fixes(target: Target, found: list[steps_mod.Step], work: Path,
+                 sender: Sender | None) -> None:
     """A branch for each step that mends the base: the base with that step alone."""
     for number, step in enumerate(found, 1):
         if not step.is_fix:
@@ -195,12 +205,12 @@ def commit_fixes(target, found, work, sender):
     target.git("checkout", "-q", "series")
 
 
-def write_fix(target, step, number):
+def write_fix(target: Target, step: steps_mod.Step, number: int) -> None:
     target.git("format-patch", "-q", "-1", "-o", fixes_dir(), f"--start-number={number}",
                *FORMAT, step.name)
 
 
-def check_cover(file):
+def check_cover(file: Path) -> str:
     """The cover letter's subject and text."""
     if not file.is_file():
         raise LabError(f"there is no {paths.shown(file)}",
@@ -212,11 +222,11 @@ def check_cover(file):
     return f"{subject}\n\n{text.strip()}\n"
 
 
-def numbered(cover, found, file=None):
+def numbered(cover: str, found: list[steps_mod.Step], file: Path | None = None) -> str:
     """The letter with the number of each step that it names as {step}, and wrapped for a mail."""
     numbers = {step.name: str(number) for number, step in enumerate(found, 1)}
 
-    def number(match):
+    def number(match: re.Match[str]) -> str:
         if match[1] not in numbers:
             raise LabError(f"the cover letter names a step {match[1]}, and there is none",
                            f"correct {paths.shown(file or bases.current().directory / 'cover')}")
@@ -229,7 +239,8 @@ def numbered(cover, found, file=None):
     return "\n\n".join(paragraphs).rstrip() + "\n"
 
 
-def format_patches(target, cover, found, sender):
+def format_patches(target: Target, cover: str, found: list[steps_mod.Step],
+                   sender: Sender | None) -> None:
     """Write the patches; the cover letter is the description of the branch."""
     shutil.rmtree(target.out, ignore_errors=True)
     target.out.mkdir(parents=True)
@@ -241,7 +252,7 @@ def format_patches(target, cover, found, sender):
                env=identity(name, mail, date_of(every)))
 
 
-def uncommitted(target, found):
+def uncommitted(target: Target, found: list[steps_mod.Step]) -> int:
     """Of what patches are made of, how many files differ from the newest commit, are new or gone."""
     files = {file.resolve() for step in found for file in step.inputs()}
     # Steps, with what they have no more; the list of all; the letter and lists of the base
@@ -254,14 +265,16 @@ def uncommitted(target, found):
     return sum(path in files or path.parent in places for path in changed)
 
 
-def note_of(target, found, more=""):
+def note_of(target: Target, found: list[steps_mod.Step], more: str = "") -> str:
     """What the line of 'lab series' says of the patches that were written."""
     count = uncommitted(target, found)
     return f"{len(found)} patches in {paths.shown(target.out)}{more}" \
         + (f"; made of {count} files that are not as they were committed" if count else "")
 
 
-def write_steps(target, found, sender, then, adapt=None):
+def write_steps(target: Target, found: list[steps_mod.Step], sender: Sender | None,
+                then: Callable[[str, list[Changes], Path], None],
+                adapt: Callable[[list[Changes]], None] | None = None) -> None:
     """The steps as patches; 'then' is called with the letter, the changes, and a work directory.
 
     'adapt' may change the changes before they become patches.
@@ -280,7 +293,7 @@ def write_steps(target, found, sender, then, adapt=None):
         shutil.rmtree(work, ignore_errors=True)
 
 
-def write(step, sender):
+def write(step: ui.Step, sender: Sender | None) -> None:
     """All of 'lab series'; the sender from parse_sender()."""
     found = steps_mod.read()
     left = steps_mod.unlisted(found)
@@ -292,7 +305,7 @@ def write(step, sender):
     assemble.check_edited(paths.SERIES)
     target = kernel_target()
 
-    def for_distributions(cover, taken, work):
+    def for_distributions(cover: str, taken: list[Changes], work: Path) -> None:
         commit_fixes(target, found, work, sender)
         distribution.write(patches_dir(), cover.splitlines()[0], found, taken[-1])
     write_steps(target, found, sender, for_distributions)
