@@ -2,6 +2,7 @@
 """The module with the AUX PMU that has no hardware, for one of the lab's kernels."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab.base import paths, proc
@@ -14,12 +15,13 @@ NATIVE = paths.TESTS_DIR / "native"
 SELFTESTS = paths.ROOT / "tools/testing/selftests/perf_events"
 
 
-def make(name, work, log, debug=False):
+def make(name: str, work: Path, log: Path, debug: bool = False) -> Path:
     """Build it in an empty directory, outside of the checkout; the module's path."""
     return make_of(SOURCE, ("Kbuild", "aux_bench.c", "aux_bench.h"), name, work, log, debug)
 
 
-def make_of(source, files, name, work, log, debug=False):
+def make_of(source: Path, files: Sequence[str], name: str, work: Path, log: Path,
+            debug: bool = False) -> Path:
     """The same of any module: the second of the files is its source; the module's path."""
     built = paths.kernel_dir(name, debug)
     if not paths.vmlinux(name, debug).exists():
@@ -40,7 +42,8 @@ def make_of(source, files, name, work, log, debug=False):
     return module
 
 
-def make_program(source, program, log, selftests=()):
+def make_program(source: Path, program: Path, log: Path,
+                 selftests: Sequence[str] = ()) -> Path:
     """A program that drives it, static: so no dynamic linker has page faults.
 
     It may take more of the kselftests' files than those that several of them share.

@@ -4,6 +4,7 @@
 import fcntl
 import functools
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -20,7 +21,7 @@ PERFS = (paths.SERIES, "stock")
 
 
 @contextmanager
-def locked(part):
+def locked(part: str) -> Iterator[None]:
     """
     One build at a time of a part; different parts do not disturb each other.
 
@@ -38,7 +39,7 @@ def locked(part):
 
 
 @contextmanager
-def all_locked():
+def all_locked() -> Iterator[None]:
     """No build at all is running, for those who remove what is built."""
     with ExitStack() as stack:
         for lock in paths.build_dir().glob("lock-*"):
@@ -47,13 +48,13 @@ def all_locked():
 
 
 @functools.cache
-def say_of_cache():
+def say_of_cache() -> None:
     """The one line about a cache that is not used as asked for."""
     if cache.warning():
         ui.say(cache.warning())
 
 
-def prepare(names=()):
+def prepare(names: Sequence[str] = ()) -> str:
     """The checks, the packages and the sources, or those of them that are named."""
     with ui.step("Checking this machine") as step:
         codename = host.codename()
@@ -73,7 +74,7 @@ def prepare(names=()):
     return codename
 
 
-def fetch(codename, step, names=()):
+def fetch(codename: str, step: ui.Step, names: Sequence[str] = ()) -> None:
     if sources.all_there(names):
         step.note = "up to date"
         return
@@ -84,38 +85,38 @@ def fetch(codename, step, names=()):
     sources.fetch(private, step, names)
 
 
-def part(name, label, build, *args):
+def part(name: str, label: str, build: Callable[..., object], *args: object) -> None:
     """Build one part as a step of its own."""
     with locked(name), ui.step(label) as step:
         build(step, *args)
 
 
-def check_kernel(name):
+def check_kernel(name: str) -> None:
     """Say at once, and not after the sources are there, that a step is missing or bad."""
     if paths.tree_name(name) == paths.SERIES:
         steps.read()
 
 
-def patches(sender):
+def patches(sender: series.Sender | None) -> None:
     """The series as patches, what 'lab series' makes; the sender as in series.write()."""
     check_kernel(paths.SERIES)
     prepare()
     part("series", "Writing the patches", series.write, sender)
 
 
-def emulator():
+def emulator() -> None:
     """QEMU with the models, and nothing of the kernel."""
     prepare(("qemu", "meson", "libipt", "firmware"))
     part("qemu", "Building QEMU with the PT model", qemu.build)
 
 
-def qemu_source(release):
+def qemu_source(release: str) -> None:
     """The source of a release of QEMU, and of nothing else."""
     codename = prepare(("qemu",))
     part("sources", f"Fetching QEMU {release}", qemuseries.fetch, release, codename)
 
 
-def qemu_patches(release, sender):
+def qemu_patches(release: str, sender: series.Sender | None) -> None:
     """The models as patches for a release of QEMU, what 'lab qemu-series' makes."""
     qemu.steps(release)
     qemu_source(release)
@@ -123,7 +124,7 @@ def qemu_patches(release, sender):
          sender)
 
 
-def prepare_tree():
+def prepare_tree() -> None:
     """The same, and the tree of the series."""
     prepare()
     part(f"tree-{paths.SERIES}", "Assembling the series", assemble.up_to_date)
@@ -131,13 +132,13 @@ def prepare_tree():
         ui.say(f"  {text}")
 
 
-def build_perf(name):
+def build_perf(name: str) -> None:
     """perf of the base or of the series."""
     program = paths.perf(name).parent.name
     part(program, f"Building {program}", perftool.build, name)
 
 
-def abi_statement():
+def abi_statement() -> abi.Statement:
     """The statement of 'lab abi', of what it compiles."""
     prepare_tree()
     with ui.step("Installing pahole") as step:
@@ -148,19 +149,19 @@ def abi_statement():
     return abi.make()
 
 
-def fetch_viewer():
+def fetch_viewer() -> None:
     """The viewer of traces, and what fetches it; there may be none."""
     part("viewer", "Fetching the viewer of traces", viewer.prepare)
 
 
-def perf_only():
+def perf_only() -> None:
     """What it takes to decode a recording of another machine."""
     prepare_tree()
     fetch_viewer()
     build_perf(paths.SERIES)
 
 
-def tools(arch):
+def tools(arch: arches.Arch) -> None:
     """The compiler and the emulator of another processor than x86-64, and the series' tree."""
     prepare_tree()
     part("cross", f"Fetching a compiler for {arch.name}", cross.fetch, arch.kernel,
@@ -169,7 +170,7 @@ def tools(arch):
          arches.EMULATORS)
 
 
-def other_parts(arch):
+def other_parts(arch: arches.Arch) -> None:
     """What it takes to boot the series there."""
     tools(arch)
     part("cross", f"Fetching a shell for {arch.name}", arches.build_root, arch, host.codename())
@@ -179,14 +180,14 @@ def other_parts(arch):
         arches.build_init(arch)
 
 
-def build_kernels(kernels):
+def build_kernels(kernels: Iterable[tuple[str, bool]]) -> None:
     """Kernels by (name, whether it has checkers), one after the other: make keeps all CPUs busy."""
     for name, debug in kernels:
         label = paths.kernel_name(name, debug)
         part(f"kernel-{label}", f"Building the kernel ({label})", kernel.build, name, debug)
 
 
-def build_emulators(pristine):
+def build_emulators(pristine: bool) -> None:
     # Who names an emulator has one.
     if not os.environ.get("LAB_QEMU"):
         part("qemu", "Building QEMU with the PT model", qemu.build)
@@ -194,7 +195,8 @@ def build_emulators(pristine):
         part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)
 
 
-def all_parts(kernels=((paths.SERIES, False),), pristine=False, perfs=(paths.SERIES,)):
+def all_parts(kernels: Iterable[tuple[str, bool]] = ((paths.SERIES, False),),
+              pristine: bool = False, perfs: Iterable[str] = (paths.SERIES,)) -> None:
     """
     What 'lab build' and 'make run' need: kernels by name, each with checkers or not.
 
@@ -203,7 +205,7 @@ def all_parts(kernels=((paths.SERIES, False),), pristine=False, perfs=(paths.SER
     """
     prepare_tree()
 
-    def kernels_and_perf():
+    def kernels_and_perf() -> None:
         build_kernels(kernels)
         for one in perfs:
             build_perf(one)

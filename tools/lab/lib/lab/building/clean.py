@@ -7,6 +7,7 @@ directory that holds other things as well.
 
 import os
 import shutil
+from pathlib import Path
 
 from lab.base import cache, paths, trees, ui
 from lab.compiling import cross, qemu
@@ -28,7 +29,7 @@ FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
 
 
-def built():
+def built() -> tuple[str, ...]:
     """What is built, and the patches of this base."""
     qemus = [name for release in qemuseries.releases()
              for name in (qemuseries.patches_dir(release).name, f"qemu-series-{release}.git",
@@ -36,7 +37,7 @@ def built():
     return (*BUILT, series.patches_dir().name, abi.file().name, *qemus)
 
 
-def _remove(name):
+def _remove(name: str) -> None:
     path = paths.build_dir() / name
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
@@ -44,7 +45,7 @@ def _remove(name):
         path.unlink(missing_ok=True)
 
 
-def clean():
+def clean() -> None:
     """Back to the fetched sources: the next build needs no network."""
     for name in built():
         _remove(name)
@@ -56,25 +57,25 @@ def clean():
         shutil.rmtree(paths.build_dir() / "src" / tree, ignore_errors=True)
 
 
-def _now():
+def _now() -> float:
     """The date that a file of the build directory gets now: its disk may have a clock of its own."""
     file = paths.to_write(paths.in_build("clock"))
     file.write_text("")
     return file.stat().st_mtime
 
 
-def _later_traces(now):
+def _later_traces(now: float) -> list[Path]:
     """Logs, stamps and results of tests with a date to come; whatever is built leaves some of them."""
     return [file for name in ("log", "stamps", "results") for file in paths.in_build(name).glob("*")
             if trees.is_later(file, now)]
 
 
-def clock_went_back():
+def clock_went_back() -> bool:
     """Whether something was built at a time that is still to come."""
     return bool(_later_traces(_now()))
 
 
-def forget_future():
+def forget_future() -> None:
     """
     Make nothing depend on dates that are still to come.
 
@@ -100,7 +101,7 @@ def forget_future():
         os.utime(file, (now, now), follow_symlinks=False)
 
 
-def cache_only():
+def cache_only() -> None:
     """Empty the cache, which other clones share; they build without it, as the first one did."""
     wanted = cache.directory()
     if not wanted:
@@ -112,7 +113,7 @@ def cache_only():
     cache.empty()
 
 
-def distclean():
+def distclean() -> None:
     """As after a clone."""
     indices = tuple(f"apt-{suite}" for release in qemuseries.releases()
                     for suite in qemuseries.suites(release))

@@ -7,6 +7,7 @@ differences. The next 'lab build' builds the kernel with them.
 
 import subprocess
 import sys
+from pathlib import Path
 
 from lab.assembling import assemble
 from lab.base import host, paths, proc, ui
@@ -21,7 +22,7 @@ HEADER = """# Options that 'make menuconfig' has set otherwise than the lab does
 """
 
 
-def save(own, chosen):
+def save(own: str, chosen: str) -> int:
     """Keep what differs from the lab's own configuration; the number of options."""
     differences = kconfig.differences(own, chosen)
     if differences:
@@ -31,7 +32,7 @@ def save(own, chosen):
     return len(differences)
 
 
-def _show(directory):
+def _show(directory: Path) -> None:
     done = subprocess.run(
         ["make", "-s", "-C", kernel.source(paths.SERIES), f"O={directory}", "menuconfig"],
         env=proc.environment(), check=False)
@@ -39,7 +40,7 @@ def _show(directory):
         raise LabError("the menu ended with an error", "see its message above")
 
 
-def run():
+def run() -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("'lab menuconfig' needs a terminal",
                        f"in scripts, write lines such as CONFIG_X=y into {paths.saved_config()}")

@@ -11,8 +11,9 @@ import re
 import shutil
 import tarfile
 from dataclasses import dataclass
+from pathlib import Path
 
-from lab.base import cache, host, paths, proc
+from lab.base import cache, host, paths, proc, ui
 from lab.base.errors import LabError
 
 PACKAGE, VERSION = "speedscope", "1.25.0"
@@ -36,22 +37,22 @@ class Viewer:
     licence: str
 
 
-def archive():
+def archive() -> Path:
     """Where the package is kept."""
     return paths.in_build("dl", f"{PACKAGE}-{VERSION}.tgz")
 
 
-def find_npm():
+def find_npm() -> str | None:
     """npm, wherever this machine has it, or None."""
     return shutil.which("npm")
 
 
-def packages():
+def packages() -> list[str]:
     """What must be installed for the viewer to be fetched."""
     return [] if _at_hand() or find_npm() else ["npm"]
 
 
-def prepare(step):
+def prepare(step: ui.Step) -> None:
     """Have npm where that is needed, and the archive; if it cannot be had the line says why."""
     try:
         if missing := packages():
@@ -63,7 +64,7 @@ def prepare(step):
         step.note = f"none: {error}"
 
 
-def _fetch(file):
+def _fetch(file: Path) -> None:
     npm = find_npm()
     if not npm:
         raise Absent("cannot find the tool 'npm', which fetches the viewer of traces",
@@ -76,12 +77,12 @@ def _fetch(file):
         raise Absent(str(error), "", log=error.log) from None
 
 
-def _path_of(npm):
+def _path_of(npm: str) -> str:
     """npm is a script of node's, which may be beside it and nowhere else."""
     return f"{npm.rpartition('/')[0]}:{proc.SYSTEM_PATH}"
 
 
-def _at_hand():
+def _at_hand() -> Path | None:
     """The archive out of the build directory or the cache, or None."""
     file = archive()
     if not file.exists() or cache.checksum_of(file) != CHECKSUM:
@@ -90,7 +91,7 @@ def _at_hand():
     return file if file.exists() else None
 
 
-def fetch():
+def fetch() -> Path:
     """The archive, from the build directory, the cache, or the registry."""
     if file := _at_hand():
         return file
@@ -105,13 +106,14 @@ def fetch():
     return file
 
 
-def load():
+def load() -> Viewer:
     """The viewer's parts; the names of its files have a hash in them."""
     with tarfile.open(fetch()) as package:
-        files = {name: package.extractfile(name).read() for name in package.getnames()
-                 if name == "package/LICENSE" or name.startswith(RELEASE)}
+        files = {name: file.read() for name in package.getnames()
+                 if (name == "package/LICENSE" or name.startswith(RELEASE))
+                 and (file := package.extractfile(name))}
 
-    def only(start, end):
+    def only(start: str, end: str) -> bytes:
         return next(text for name, text in files.items()
                     if name.startswith(RELEASE + start) and name.endswith(end))
 
