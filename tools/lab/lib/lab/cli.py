@@ -43,11 +43,15 @@ def positive(kind: Callable[[str], float], what: str) -> Callable[[str], float]:
     return convert
 
 
-def add_kernel_options(parser: argparse.ArgumentParser) -> None:
+def add_kernel_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", default=paths.default_kernel(),
                         metavar="series|stock|PATH",
                         help="which kernel (default: $LAB_KERNEL, or series; lab trace has a "
                              "smaller one of the series)")
+
+
+def add_kernel_options(parser: argparse.ArgumentParser) -> None:
+    add_kernel_option(parser)
     parser.add_argument("--debug", action="store_true",
                         help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
@@ -618,9 +622,10 @@ def build_parser() -> Parser:
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     add_choice(test)
     add_tier(test, "the tier 'all': each size, seed, set of capabilities and long run")
-    add_kernel_options(test)
+    add_kernel_option(test)
     add_jobs(test)
-    test.set_defaults(qemu="")
+    # A test knows which of its guests have the kernel with checkers.
+    test.set_defaults(qemu="", debug=False)
     check = add_verb(verbs, "check", verb_check, "build all and run all tests (make check)",
                      "lab check --all")
     add_tier(check, "the tier 'all' (make check-all); goes on where it was stopped")

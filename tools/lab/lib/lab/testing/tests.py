@@ -187,8 +187,7 @@ def summary_of(file: Path) -> str:
     return ""
 
 
-def environment(kernel: str = paths.SERIES, debug: bool = False,
-                which: str = tier.CHECK) -> dict[str, str]:
+def environment(kernel: str = paths.SERIES, which: str = tier.CHECK) -> dict[str, str]:
     """What a test finds in its environment; Documentation/lab/tests.rst lists it."""
     env = cache.clear_environment(os.environ)
     env.update(cache.environment(os.environ.get("PATH", proc.SYSTEM_PATH)))
@@ -197,10 +196,8 @@ def environment(kernel: str = paths.SERIES, debug: bool = False,
     env.update(LAB=str(paths.LAB_DIR / "lab"), LAB_SRC=str(paths.ROOT),
                LAB_BUILD=str(paths.build_dir()), LAB_QEMU=str(paths.qemu()),
                LAB_PERF=str(paths.perf()), LAB_FIRMWARE=str(paths.firmware()),
-               LAB_KERNEL=kernel, LAB_VMLINUX=str(paths.image(kernel, debug)),
+               LAB_KERNEL=kernel, LAB_VMLINUX=str(paths.image(kernel)),
                LIBIPT=str(sources.libipt()))
-    if debug:
-        env["LAB_DEBUG"] = "1"
     # It is about a run of all bases, and no test.
     env.pop("LAB_LATEST", None)
     return env
@@ -325,20 +322,20 @@ def checkout_files() -> list[str]:
     return [name for name in sorted(listed) if name and (paths.ROOT / name).is_file()]
 
 
-def tested(kernel: str, debug: bool, env: dict[str, str]) -> str:
+def tested(kernel: str, env: dict[str, str]) -> str:
     """A hash of all that the tests are about: our files, what is built, what is asked for."""
-    built = [paths.image(kernel, debug), paths.vmlinux(kernel, True), Path(env["LAB_QEMU"]),
+    built = [paths.image(kernel), paths.vmlinux(kernel, True), Path(env["LAB_QEMU"]),
              paths.perf(), paths.perf("stock")]
     files = [paths.ROOT / name for name in checkout_files()] + [f for f in built if f.is_file()]
     wishes = [f"{name}={value}" for name, value in sorted(env.items())
               if name.startswith(("LAB_", "AUX_")) and name != "LAB_DRAW"]
-    return stamp.of_text(kernel, debug, stamp.read("version-linux"), *wishes,
+    return stamp.of_text(kernel, stamp.read("version-linux"), *wishes,
                          *(f"{file} {stamp.of_files([file])}" for file in files))
 
 
-def resumed_dir(kernel: str, debug: bool, env: dict[str, str]) -> Path:
+def resumed_dir(kernel: str, env: dict[str, str]) -> Path:
     """The directory of a run of the tier 'all', by its subject; one of an earlier run goes on."""
-    return results_dir(f"{tier.ALL}-{tested(kernel, debug, env)[:12]}")
+    return results_dir(f"{tier.ALL}-{tested(kernel, env)[:12]}")
 
 
 class Run:
@@ -426,10 +423,10 @@ TOTAL: list[int] = []
 def run_all(options: argparse.Namespace) -> int:
     """Run what matches; the last line is 'N passed, N failed'."""
     files, which = wanted(options), options.tier
-    env = environment(options.kernel, options.debug, which)
+    env = environment(options.kernel, which)
     # A file of which some cases have passed has not.
     if which == tier.ALL and not options.cases:
-        results = resumed_dir(options.kernel, options.debug, env)
+        results = resumed_dir(options.kernel, env)
     else:
         results = results_dir(datetime.datetime.now().strftime("%Y%m%d-%H%M%S"))
     jobs, start = options.jobs or usual_jobs(), time.monotonic()
