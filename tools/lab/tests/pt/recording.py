@@ -210,7 +210,7 @@ def without_cut_packets(data, walked):
     if not parts:
         return data
     copy = data.with_suffix(".whole")
-    guest_mod.remove(copy)
+    shutil.rmtree(copy, ignore_errors=True)
     if data.is_dir():
         shutil.copytree(data, copy)
     else:
