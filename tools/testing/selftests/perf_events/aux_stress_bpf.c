@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stress of AUX areas: tracepoints and programs in eBPF, for the fuzzer. */
+/* The stress of AUX areas: tracepoints and programs in eBPF, for a fuzzer. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/bpf.h>

@@ -115,7 +115,7 @@ static void unmap_all(struct stress_slot *slot)
  * A mapping comes into a slot. The caller has read the slot's changes before it used its file or
  * took the mapping from there. If another thread was replacing or closing the event then, or has
  * done so since, that event may live on by this mapping. Otherwise the other thread, whenever it
- * does, finds the mapping in the slot. Only the fuzzer reads the mark, and only two of its threads
+ * does, finds the mapping in the slot. Only a fuzzer reads the mark, and only two of its threads
  * share slots.
  */
 void stress_keep_map(struct stress_actor *a, struct stress_slot *slot, atomic_ulong *map,
@@ -370,7 +370,7 @@ static int op_mremap(struct stress_actor *a)
 		stress_unmap_value((unsigned long)to | len / PAGE);
 		to = from;
 	}
-	/* Without memory to unmap it there, it is in both places. The fuzzer uses none twice. */
+	/* Without memory to unmap it there, it is in both places. A fuzzer uses none twice. */
 	if (!ret && a->choose)
 		stress_unmap_value((unsigned long)from | len / PAGE);
 	stress_keep_map(a, slot, map, (unsigned long)to | len / PAGE, changes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stress of AUX areas: operations whose values no program means, for the fuzzer. */
+/* The stress of AUX areas: operations whose values no program means, for a fuzzer. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
