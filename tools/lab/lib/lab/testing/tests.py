@@ -179,7 +179,7 @@ def limit_of(file: Path, which: str | None = tier.CHECK) -> int:
 def summary_of(file: Path) -> str:
     """The first sentence of a test's header comment."""
     for line in file.read_text(errors="replace").splitlines()[1:12]:
-        text = line.strip("#/* \"'\t")
+        text = line.strip("#/* \t").strip('"').strip()
         if text and "SPDX" not in text and \
                 not text.startswith(("timeout:", "timeout-all:", "alone:", "alone-all:", "smoke:",
                                  "host:", "only on:")):
