@@ -69,9 +69,7 @@
  *   state to ACTIVE, then aux_open() reads aux_tail; the cmpxchg() in aux_claim()
  *   is between. Either the ioctl sees ACTIVE, and has the event's CPU complete a
  *   disable that is pending there, so that the event is enabled again; or
- *   aux_open() finds the new room and the event is not disabled. (The ioctl's
- *   barrier also serves event_limit: PERF_EVENT_IOC_REFRESH raises it, and
- *   atomic_dec_and_test() in __perf_event_overflow() finds it.)
+ *   aux_open() finds the new room and the event is not disabled.
  * AUX_HEAD
  *   The hardware writes data (the driver's barrier) or the driver writes
  *   padding (smp_wmb() in perf_aux_output_skip()), then aux_publish() moves

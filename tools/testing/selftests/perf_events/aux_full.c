@@ -4,6 +4,7 @@
  * its reader, and starts again when the reader has made room.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
@@ -158,8 +159,14 @@ TEST_F_TIMEOUT(aux_full, enable_without_drain_does_not_wedge, 120)
 #define MOST_SECONDS	12
 /* Of its worker, without anything new: the event is off. */
 #define STILL_SECONDS	2
+/* Of its worker, in which an event that is off shows that it is */
+#define OVER_SECONDS	0.1
+#define REFRESH_SECONDS	4
+/* Empty looks at a buffer for one at the clock of the worker; records at a time */
+#define LOOKS		256
 /* Instructions, or nanoseconds where no counter counts them */
 #define PERIOD		20000
+#define SHORT_PERIOD	200
 
 static double seconds_of(pid_t worker)
 {
@@ -222,47 +229,92 @@ TEST(reader_on_another_cpu_is_never_too_early)
 	aux_close(&event);
 }
 
+/* Samples that have come; each raises the limit of PERF_EVENT_IOC_REFRESH by one, if @refresh. */
+static unsigned int take_samples(struct aux_event *event, bool refresh)
+{
+	struct aux_record record;
+	unsigned int samples = 0;
+
+	/* An event without a limit may write as fast as this reads. */
+	for (unsigned int i = 0; i < LOOKS && aux_next(event, &record); i++) {
+		if (record.header.type != PERF_RECORD_SAMPLE)
+			continue;
+		samples++;
+		if (refresh)
+			ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 1);
+	}
+	return samples;
+}
+
+/* Wait for so many samples, while the worker runs for so long. Returns how many came. */
+static unsigned int wait_for_samples(struct aux_event *event, pid_t worker, double seconds,
+				     unsigned int enough)
+{
+	double begin = seconds_of(worker);
+	unsigned int samples = 0;
+
+	while (samples < enough && seconds_of(worker) - begin < seconds)
+		samples += take_samples(event, false);
+	return samples;
+}
+
 /*
  * An event that has reached the limit of PERF_EVENT_IOC_REFRESH is about to be
  * disabled when its last record is there. Whoever raises the limit then must
- * not end up with an event that is off.
+ * not end up with an event that is off, nor with one that has no limit: what is
+ * left of the limit comes, and nothing more. Returns the number of samples.
  */
-TEST(refresh_is_never_too_early)
+static unsigned int refresh_each(struct aux_event *event, pid_t worker)
 {
-	struct aux_event event = { };
-	struct perf_event_attr attr;
-	unsigned int records = 0;
-	double begin, last = 0;
-	__u64 head, tail = 0;
-	pid_t worker;
+	double begin = aux_seconds(), last = seconds_of(worker);
+	unsigned int samples = 0, more;
 
-	if (aux_pin(0, 1) || aux_pin(0, 0))
-		SKIP(return, "one CPU only");
-
-	worker = aux_worker(1);
-	aux_sampler_attr(&attr, PERIOD);
-	attr.disabled = 1;
-	ASSERT_EQ(aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES), 0);
-	ASSERT_EQ(ioctl(event.fd, PERF_EVENT_IOC_REFRESH, 1), 0);
-
-	begin = aux_seconds();
-	while (records < READS && aux_seconds() - begin < MOST_SECONDS) {
-		head = aux_data_head(&event);
-		if (head != tail) {
-			aux_set_data_tail(&event, head);
-			ASSERT_EQ(ioctl(event.fd, PERF_EVENT_IOC_REFRESH, 1), 0);
-			tail = head;
-			records++;
+	for (unsigned int i = 1; samples < READS && aux_seconds() - begin < REFRESH_SECONDS; i++) {
+		more = take_samples(event, true);
+		samples += more;
+		if (i % LOOKS && !more)
+			continue;
+		if (more)
 			last = seconds_of(worker);
-		}
-		if (seconds_of(worker) - last > STILL_SECONDS)
+		else if (seconds_of(worker) - last > STILL_SECONDS)
 			break;
 	}
-	EXPECT_LE(seconds_of(worker) - last, STILL_SECONDS)
-		TH_LOG("off after %u records", records);
-	EXPECT_GT(records, 10);
-	aux_end_worker(worker);
-	aux_close(&event);
+	return samples;
+}
+
+static const struct {
+	unsigned int limit;
+	__u64 period;
+} limits[] = { { 1, PERIOD }, { 2, SHORT_PERIOD } };
+
+TEST(refresh_is_never_too_early)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		unsigned int samples, limit = limits[i].limit;
+		struct aux_event event = { };
+		struct perf_event_attr attr;
+		pid_t worker;
+
+		if (aux_pin(0, 1) || aux_pin(0, 0))
+			SKIP(return, "one CPU only");
+		worker = aux_worker(1);
+		aux_sampler_attr(&attr, limits[i].period);
+		attr.disabled = 1;
+		if (aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES)) {
+			aux_end_worker(worker);
+			ASSERT_TRUE(errno == EACCES || errno == EPERM);
+			SKIP(return, "no rights to sample");
+		}
+		ASSERT_EQ(ioctl(event.fd, PERF_EVENT_IOC_REFRESH, limit), 0);
+		samples = refresh_each(&event, worker);
+		EXPECT_EQ(wait_for_samples(&event, worker, STILL_SECONDS, limit), limit)
+			TH_LOG("off after %u samples, with a limit of %u", samples, limit);
+		EXPECT_EQ(wait_for_samples(&event, worker, OVER_SECONDS, 1), 0)
+			TH_LOG("goes on after %u samples, with no limit", samples);
+		EXPECT_GT(samples, 10);
+		aux_end_worker(worker);
+		aux_close(&event);
+	}
 }
 
 TEST_HARNESS_MAIN
