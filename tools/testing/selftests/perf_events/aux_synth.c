@@ -291,8 +291,8 @@ static const struct {
 } heavy[] = { { 10, 40 }, { 256, 1024 } };
 
 /*
- * Make system calls, for 20 ms at least, and until the trace is longer than that. Returns how many
- * there was time for.
+ * Make system calls, for 20 ms at least, and until the trace has more than @trace bytes. Returns
+ * how many there was time for.
  */
 static unsigned int make_calls(struct aux_event *event, __u64 trace)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads the packets of a piece of an Intel PT trace (SDM 33.4), as far as tests need them.
 
-What power events have is an error, as is a packet that is cut.
+What power events and PEBS have is an error, as is a packet that is cut.
 """
 
 from collections.abc import Iterator
