@@ -244,8 +244,8 @@ static int say_found(const char *found)
 }
 
 /*
- * Run steps until they do harm, but so many times at most. With a target, what they call the last
- * time is written down.
+ * Run the steps of @path until they do harm, @times times at most. If @target is given, the calls
+ * of the last time are written to it.
  */
 static const char *run_again(const char *path, unsigned int times, const char *target)
 {

@@ -50,8 +50,8 @@ def raises(kind, part, call, *args, **kwargs):
 
 def as_user(**more):
     """
-    The environment of somebody who types 'make run', which boots the small kernel; where that is
-    not built, or where the tests are about another kernel than the series', it is the tests'.
+    The environment of a user of 'make run', which boots the small kernel. If that is not built, or
+    if another kernel than that of the series is tested, it is the environment of the tests.
     """
     env = {**os.environ, **more}
     if env.get("LAB_KERNEL") == paths.SERIES and paths.image(paths.SMALL).exists():

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 {
 	u64 steps = argc > 1 ? number(argv[1], USAGE) : DEFAULT_STEPS;
 
-	/* Who reads this may not want to wait for the end. */
+	/* Each result is written when it is there. */
 	setlinebuf(stdout);
 	random_begin(argc > 2 ? number(argv[2], USAGE) : DEFAULT_SEED);
 	run_tests(steps);

@@ -258,12 +258,7 @@ static unsigned int wait_for_samples(struct aux_event *event, pid_t worker, doub
 	return samples;
 }
 
-/*
- * An event that has reached the limit of PERF_EVENT_IOC_REFRESH is about to be
- * disabled when its last record is there. Whoever raises the limit then must
- * not end up with an event that is off, nor with one that has no limit: what is
- * left of the limit comes, and nothing more. Returns the number of samples.
- */
+/* Raise the limit with each sample, until the event is off. Returns the number of samples. */
 static unsigned int refresh_each(struct aux_event *event, pid_t worker)
 {
 	double begin = aux_seconds(), last = seconds_of(worker);
@@ -287,6 +282,12 @@ static const struct {
 	__u64 period;
 } limits[] = { { 1, PERIOD }, { 2, SHORT_PERIOD } };
 
+/*
+ * An event that has reached the limit of PERF_EVENT_IOC_REFRESH is about to be
+ * disabled when its last record is there. Whoever raises the limit then must
+ * not end up with an event that is off, nor with one that has no limit: what is
+ * left of the limit comes, and nothing more.
+ */
 TEST(refresh_is_never_too_early)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {

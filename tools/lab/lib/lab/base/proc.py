@@ -13,7 +13,7 @@ from lab.base import cache, ui
 from lab.base.errors import LabError
 
 # A stray PATH entry (pyenv, conda, wrappers of compilers) must not change what is built: only the
-# distribution's tools are used, its compilers by way of the lab's own cache.
+# distribution's tools are used, and the lab's cache calls the distribution's compilers.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 PACKAGE_OF = {
     "apt-get": "apt", "apt-cache": "apt", "apt-config": "apt",

@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 
 def run(calls: Iterable[Callable[[], object]], jobs: int, end: Callable[[], None]) -> None:
-    """Run them, so many at a time. If one fails, or if a signal ends us, end() is to stop the rest."""
+    """Run the calls, @jobs at a time. If one fails, or a signal ends this one, end() stops the rest."""
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         try:
             left = {pool.submit(call) for call in calls}

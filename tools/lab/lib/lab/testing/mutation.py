@@ -50,11 +50,11 @@ class Code:
     tests: Path
     # its files that are altered
     altered: list[str]
-    # so many faults there are at least
+    # the least number of faults that there are
     minimum: int
     # what is altered, and into what
     faults: list[tuple[str, str]] = field(default_factory=lambda: FAULTS)
-    # so many faults are drawn in the tier 'check'; None: all
+    # how many faults the tier 'check' draws; None: all
     drawn: int | None = None
     # faults that are none: nothing changes, or nothing that is promised; by the altered line, or
     # by (file, altered line)
