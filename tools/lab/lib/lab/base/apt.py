@@ -75,9 +75,13 @@ def source_lines(mirror: Mirror, codename: str) -> list[str]:
 
 
 def lines_of(mirror: Mirror, suite: str, kinds: Iterable[str]) -> list[str]:
-    """Those of one suite; none of security's if the machine has no mirror of that."""
+    """Those of one suite; none of security's if the machine has no mirror of that.
+
+    A mirror may have stopped at some day of sid, whose index soon is past its date.
+    """
     uri = mirror.security if suite.endswith("-security") else mirror.main
-    return [f"{kind} [signed-by={KEYRING}] {uri} {suite} main" for kind in kinds if uri]
+    dated = " check-valid-until=no" if suite == "sid" else ""
+    return [f"{kind} [signed-by={KEYRING}{dated}] {uri} {suite} main" for kind in kinds if uri]
 
 
 def own_lines(mirror: Mirror, codename: str) -> list[str]:

@@ -140,10 +140,11 @@ def stop() -> None:
             process.terminate()
 
 
-def output(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> str:
+def output(argv: Sequence[str | Path], env: Mapping[str, str] | None = None,
+           cwd: Path | None = None) -> str:
     """Standard output of a short command that must succeed."""
     require(str(argv[0])) if "/" not in str(argv[0]) else None
-    done = subprocess.run([str(a) for a in argv], env=environment(env), text=True,
+    done = subprocess.run([str(a) for a in argv], env=environment(env), cwd=cwd, text=True,
                           capture_output=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
