@@ -43,10 +43,10 @@ class State:
     problem: str = ""
 
 
-class Failure:
-    """Whether ccache has failed in this process; from then on compilers are called without it."""
+class Without:
+    """Whether this process calls compilers without ccache: it has failed, or is not worth while."""
 
-    seen = False
+    decided = False
 
 
 def directory() -> Path | None:
@@ -145,15 +145,27 @@ def part(name: str) -> Path | None:
 
 
 def use_ccache() -> bool:
-    return state().directory is not None and not Failure.seen and (LINKS / "gcc").exists()
+    return state().directory is not None and not Without.decided and (LINKS / "gcc").exists()
 
 
 def has_failed(text: str) -> bool:
     """Whether what a build has said shows that ccache, not the compiler, ended it."""
-    if "ccache: error:" not in text or Failure.seen:
+    if "ccache: error:" not in text or Without.decided:
         return False
-    Failure.seen = True
+    Without.decided = True
     return True
+
+
+def leave_empty() -> None:
+    """
+    Compile without the cache if it has no objects yet.
+
+    To fill it takes a third as long as to compile, which whoever waits for a first trace would pay
+    for clones to come.
+    """
+    place = part(COMPILED)
+    if place and not place.exists():
+        Without.decided = True
 
 
 def make() -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from lab.base import paths, proc, ui
+from lab.base import cache, paths, proc, ui
 from lab.building import build, viewer
 from lab.tracing import calls, origin, perfdata, timelinefilter, tracepage, tracerecord
 from lab.base.errors import LabError
@@ -332,6 +332,7 @@ def run(command_line: str, kernel: tuple[str, bool], machine_args: Sequence[str]
     All of it; the steps' lines go to standard error, the trace to output. The result is the
     command's own exit status.
     """
+    cache.leave_empty()
     build.all_parts(parts_of(kernel))
     # What a trace leaves in the directory of builds has one place.
     with build.locked("trace"):
