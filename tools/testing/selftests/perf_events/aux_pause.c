@@ -2,6 +2,7 @@
 /* Events that pause and resume the trace of the AUX event that leads their group. */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -151,6 +152,31 @@ TEST_F(aux_pause, both_take_turns)
 
 	/* What is disabled while it is paused, or not, can be enabled again. */
 	EXPECT_GT(trace_of_work(&self->trace), some);
+}
+
+/* Whether an event counts as much again as makes it overflow twice, within PATIENCE. */
+static bool overflows(int fd, __u64 period)
+{
+	__u64 begin = aux_count_of(fd), count = begin;
+	double end = aux_seconds() + PATIENCE;
+
+	while (count < begin + 2 * period && aux_seconds() < end) {
+		aux_work(ROUNDS);
+		count = aux_count_of(fd);
+	}
+	return count >= begin + 2 * period;
+}
+
+/* A member that outlives the AUX event may be enabled again: it counts, and pauses nothing. */
+TEST_F(aux_pause, closed_trace_is_not_paused)
+{
+	ASSERT_EQ(open_group(&self->trace, false, &self->pause, EARLY, &self->resume, EARLY), 0);
+	trace_of_work(&self->trace);
+	aux_close(&self->trace);
+	EXPECT_EQ(ioctl(self->pause, PERF_EVENT_IOC_ENABLE, 0), 0);
+	EXPECT_EQ(ioctl(self->resume, PERF_EVENT_IOC_ENABLE, 0), 0);
+	EXPECT_TRUE(overflows(self->pause, EARLY));
+	EXPECT_TRUE(overflows(self->resume, EARLY));
 }
 
 TEST_HARNESS_MAIN

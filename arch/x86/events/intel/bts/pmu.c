@@ -104,7 +104,10 @@ static void bts_pmu_destroy(struct perf_event *trace)
 	x86_del_exclusive(x86_lbr_exclusive_bts);
 }
 
-/* The debug store is that of the core PMU, which has it while there are events. */
+/*
+ * The debug store is that of the core PMU, which has it while there are events. So is the
+ * buffer where branches go once the store is sealed.
+ */
 static int bts_reserve(void)
 {
 	int ret;

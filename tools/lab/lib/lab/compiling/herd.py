@@ -48,8 +48,9 @@ def fetch(step: ui.Step, codename: str) -> None:
 
 def observe(test: Path) -> tuple[str, list[str]]:
     """What a litmus test's condition is under the base's model, 'Never' for example, and flags."""
-    argv: list[str | Path] = [root() / LOADER, "--library-path", root() / LIBRARIES, root() / PROGRAM,
-            "-set-libdir", root() / MODELS, "-conf", "linux-kernel.cfg", test]
+    argv: list[str | Path] = [
+        root() / LOADER, "--library-path", root() / LIBRARIES, root() / PROGRAM,
+        "-set-libdir", root() / MODELS, "-conf", "linux-kernel.cfg", test]
     said = proc.output(argv, cwd=sources.kernel() / "tools/memory-model")
     observation = re.search(r"^Observation \S+ (\w+)", said, re.MULTILINE)
     return (observation[1] if observation else "no observation",

@@ -209,11 +209,24 @@ static int meet_exclude_all(void)
 	return exclude(true, true);
 }
 
+/* Samples of each branch by the core PMU, which have to exclude the kernel. */
+static int meet_each_branch(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		.sample_period = 1, .exclude_kernel = 1,
+	};
+
+	return try_open(&attr);
+}
+
 #define LEVEL	"to exclude a privilege level, on processors without DS-CPL"
 
 const struct refusal by_level[] = {
 	{ OPEN, LEVEL, "exclude_kernel", meet_exclude_kernel },
 	{ OPEN, LEVEL, "exclude_user", meet_exclude_user },
 	{ OPEN, LEVEL, "both of them", meet_exclude_all },
+	{ OPEN, LEVEL, "samples of each branch", meet_each_branch },
 	{ }
 };
