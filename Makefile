@@ -22,7 +22,7 @@ help:
 	@echo 'make check-all         the same with each size, seed and set: takes hours, can be stopped'
 	@echo "make test T='PATTERN'  run the tests whose names match"
 	@echo "make coverage          run all tests (or T='PATTERN'), count the lines of the series they run"
-	@echo 'make fuzz              fuzz AUX areas for ten minutes (TIME=SECONDS), on the kernel with checkers'
+	@echo 'make fuzz              fuzz AUX areas for ten minutes (TIME=SECONDS), on the debug kernel'
 	@echo 'make build             fetch and build kernel, perf and QEMU, no more'
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'

@@ -53,7 +53,7 @@ def add_kernel_option(parser: argparse.ArgumentParser) -> None:
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     add_kernel_option(parser)
     parser.add_argument("--debug", action="store_true",
-                        help="the build with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
+                        help="the debug kernel: KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
 
 
 def add_arch_option(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +106,7 @@ def find_arch(options: argparse.Namespace) -> arches.Arch | None:
                        f"use --base {paths.DEFAULT_BASE}, or leave --arch away")
     # LAB_KERNEL is of x86-64.
     if options.kernel not in (paths.SERIES, paths.default_kernel()) or options.debug:
-        raise LabError(f"there is one kernel for {arch.name}, the series with checkers",
+        raise LabError(f"there is one kernel for {arch.name}, the series with debug options",
                        "leave --kernel and --debug away")
     for name, usual in ONLY_X86_64.items():
         if getattr(options, name, usual) != usual:
@@ -448,7 +448,7 @@ def verb_trace(options: argparse.Namespace) -> int:
         return tracerun.run_data(options.data)
     if part.limit and not part.attach:
         raise LabError("--for needs --attach", "a command that is traced has its own end")
-    # The small one has no checkers.
+    # There is no debug kernel of the small one.
     options.kernel = options.kernel or (paths.SERIES if options.debug else paths.SMALL)
     return tracerun.run(options.command_line, (options.kernel, options.debug),
                         record_options(options), part, options.out)
@@ -511,7 +511,7 @@ def add_build(verbs: "argparse._SubParsersAction[Parser]") -> None:
                    "lab build --debug")
     one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
     one.add_argument("--debug", action="store_true",
-                     help="the kernel with KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
+                     help="the debug kernel: KASAN, lockdep and DEBUG_ATOMIC_SLEEP")
     one.add_argument("--perf", default=paths.SERIES, choices=build.PERFS,
                      metavar="series|stock",
                      help="also the base's perf, to compare with that of the series")
@@ -624,7 +624,7 @@ def build_parser() -> Parser:
     add_tier(test, "the tier 'all': each size, seed, set of capabilities and long run")
     add_kernel_option(test)
     add_jobs(test)
-    # A test knows which of its guests have the kernel with checkers.
+    # A test knows which of its guests have the debug kernel.
     test.set_defaults(qemu="", debug=False)
     check = add_verb(verbs, "check", verb_check, "build all and run all tests (make check)",
                      "lab check --all")

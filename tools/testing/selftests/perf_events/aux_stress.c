@@ -5,8 +5,8 @@
  * In rounds of a few seconds, some processes of two threads each open, map,
  * share, trace, unmap and pass on events at random, while a CPU goes off and
  * on. Some of the processes end by being killed, some just exit, some clean up
- * first. At the end all counters have to be what they were. What a kernel with
- * checkers says meanwhile is for the caller to look at.
+ * first. At the end all counters have to be what they were. What a debug
+ * kernel says meanwhile is for the caller to look at.
  *
  * The choices of each thread follow from SEED; their order among threads does
  * not, and neither does what they meet.

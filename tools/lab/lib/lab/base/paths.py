@@ -24,7 +24,7 @@ DEFAULT_BASE = "6.12"
 SERIES = "series"
 # The same source with fewer options: what 'make run' boots, see small.config.
 SMALL = f"{SERIES}-small"
-# What the names of kernels with checkers end with
+# What the names of debug kernels end with
 DEBUG, RACES = "-debug", "-races"
 # What the names of kernels end with that count which of their lines run.
 COUNTS = "-coverage"
@@ -82,14 +82,14 @@ def counts_coverage(name: str = SERIES) -> bool:
 
 
 def finds_races(debug: bool = True) -> bool:
-    """Whether the kernel with checkers is the one with KCSAN, which KASAN excludes."""
+    """Whether the debug kernel is the one with KCSAN, which KASAN excludes."""
     return debug and bool(os.environ.get("LAB_RACES"))
 
 
 def kernel_name(name: str, debug: bool) -> str:
     counts = COUNTS if counts_coverage(name) else ""
-    checkers = RACES if finds_races(debug) else DEBUG if debug else ""
-    return f"{name}{checkers}{counts}"
+    finds = RACES if finds_races(debug) else DEBUG if debug else ""
+    return f"{name}{finds}{counts}"
 
 
 def kernel_dir(name: str, debug: bool = False) -> Path:

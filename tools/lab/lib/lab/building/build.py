@@ -181,7 +181,7 @@ def other_parts(arch: arches.Arch) -> None:
 
 
 def build_kernels(kernels: Iterable[tuple[str, bool]]) -> None:
-    """Kernels by (name, whether it has checkers), one after the other: make keeps all CPUs busy."""
+    """Kernels by (name, whether it is the debug one), one after the other: make keeps all CPUs busy."""
     for name, debug in kernels:
         label = paths.kernel_name(name, debug)
         part(f"kernel-{label}", f"Building the kernel ({label})", kernel.build, name, debug)
@@ -198,7 +198,7 @@ def build_emulators(pristine: bool) -> None:
 def all_parts(kernels: Iterable[tuple[str, bool]] = ((paths.SERIES, False),),
               pristine: bool = False, perfs: Iterable[str] = (paths.SERIES,)) -> None:
     """
-    What 'lab build' and 'make run' need: kernels by name, each with checkers or not.
+    What 'lab build' and 'make run' need: kernels by name, each as the debug one or not.
 
     perf is of the series whichever kernel it is to run on. While one part waits, or does what only
     one CPU can, as to configure or to link, others go on.

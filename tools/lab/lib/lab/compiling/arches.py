@@ -2,8 +2,8 @@
 """The processors other than x86-64 on which the lab boots the series.
 
 On each of them the synthetic AUX PMUs run, and whatever AUX PMU its machine has. There is one
-kernel for each, of the default base, with checkers and the tests within the kernel. Its root is a
-directory with a shell and what is built statically; programs of this machine cannot run there.
+kernel for each, of the default base, with debug options and the tests within the kernel. Its root
+is a directory with a shell and what is built statically; programs of this machine cannot run there.
 """
 
 import os

@@ -29,7 +29,7 @@ def parse(text: str) -> dict[str, str | None]:
 
 
 def needs(debug: bool) -> list[Path]:
-    """Those that the lab cannot do without: guests, tracing, the checkers."""
+    """Those that the lab cannot do without: guests, tracing, KASAN and the like."""
     return _files(["base", "x86_64", "trace"] + (["debug"] if debug else []))
 
 
@@ -62,7 +62,7 @@ def packaged() -> list[Path]:
 
 
 def racing() -> list[Path]:
-    """What makes of the kernel with checkers the one that finds data races."""
+    """What makes of the debug kernel the one that finds data races."""
     return _files(["races"])
 
 

@@ -312,7 +312,7 @@ def show(recording: Recording) -> int:
 
 
 def parts_of(machine: tuple[str, bool]) -> list[tuple[str, bool]]:
-    """The kernel that is built, by name and whether it has checkers; none where the user has one."""
+    """The kernel that is built, by name and whether it is the debug one; none where the user has one."""
     name, debug = machine
     return [(name, debug)] if name in build.KERNELS else []
 

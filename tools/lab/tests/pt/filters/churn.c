@@ -2,7 +2,7 @@
 /*
  * Tasks that map, unmap, fork and become other programs, while events with filters
  * of their files come and go. Whether the memory of these is still there whenever
- * somebody looks at it, is for the kernel's own checkers to say.
+ * somebody looks at it, is for KASAN in that kernel to say.
  */
 #define _GNU_SOURCE
 #include <err.h>
