@@ -4,7 +4,7 @@
  * decoder, and must come back equal. IPs are put together again by the SDM's
  * last IP rule, written here a second time.
  *
- * Where libipt cannot be the judge, the bytes are read here: before 2.1 it does
+ * Where libipt cannot check them, the bytes are read here: before 2.1 it does
  * not know CFE and EVD, and it looks for the HW bit of PWRE in another place
  * than the SDM's figure and perf.
  */

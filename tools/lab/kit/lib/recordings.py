@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recording of each mode by the machine's perf, decoded by it and judged.
+"""A recording of each mode by the machine's perf, decoded by it and checked.
 
 The program 'known' is recorded. A recording passes if perf's decoder has no error, and if each
 branch of the program is in it as often as it was made: all of them in a full trace, valid ones only

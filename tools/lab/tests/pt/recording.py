@@ -13,11 +13,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 TESTS = Path(__file__).resolve().parent.parent
 LAB_DIR = TESTS.parent
-sys.path[:0] = [str(LAB_DIR / "lib"), str(TESTS / "judge")]
+sys.path[:0] = [str(LAB_DIR / "lib"), str(LAB_DIR.parent / "emulator/tests/checker")]
 
 from lab.base import bases
 from lab.compiling import guest as guest_mod
-import judges
+import checkers
 from lab.testing import points
 from lab.tracing import perfdata
 
@@ -223,8 +223,8 @@ def decodable(data, directory, summary):
     """The recording, or a copy as of without_cut_packets() where its summary has a full area."""
     if not summary.truncated:
         return data
-    judges.build_judges()
-    return without_cut_packets(data, judges.walk(directory, data.name, "--cut-packets")[1])
+    checkers.build_checkers()
+    return without_cut_packets(data, checkers.walk(directory, data.name, "--cut-packets")[1])
 
 
 def decoder_errors(data, directory):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Timelines that dlfilter-timeline writes, and what perf and the file itself say of the recording.
 
-Text of perf is one judge, by way of lib/lab/tracing/calls.py; the records of the file are another.
+Text of perf says it by way of lib/lab/tracing/calls.py; the records of the file say it of losses.
 """
 
 import io

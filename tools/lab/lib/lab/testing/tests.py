@@ -2,7 +2,8 @@
 """'lab test': finds the test files, runs them, adds up what they report.
 
 A test file is an executable tools/lab/tests/*/*.test that prints TAP or KTAP, or a
-tools/emulator/tests/*.test, which has the name emulator/*.
+tools/emulator/tests/*.test, which has the name emulator/* and needs no kernel, or a
+tools/emulator/tests/guest/*.test, which boots a guest with one and has the name guest/*.
 It fails if a result is 'not ok', if its plan does not hold, if its exit status
 is not 0, or if it takes longer than its limit, which a line
 '# timeout: SECONDS' in its header may set; '# timeout-all: SECONDS' is the one
@@ -86,7 +87,8 @@ def name_of(file: Path) -> str:
 
 
 def discover(directory: Path = paths.TESTS_DIR, emulator: Path = paths.EMULATOR_DIR) -> list[Path]:
-    files = sorted([*directory.glob("*/*.test"), *emulator.glob("tests/*.test")], key=name_of)
+    files = sorted([*directory.glob("*/*.test"), *emulator.glob("tests/*.test"),
+                    *emulator.glob("tests/guest/*.test")], key=name_of)
     for file in files:
         if not os.access(file, os.X_OK):
             raise LabError(f"{file} is not executable", f"run 'chmod +x {file}'")
@@ -124,7 +126,7 @@ def is_host(file: Path) -> bool:
 
 def is_of_emulator(file: Path) -> bool:
     """Whether it is about QEMU alone, and needs no kernel."""
-    return file.is_relative_to(paths.EMULATOR_DIR)
+    return file.parent == paths.EMULATOR_DIR / "tests"
 
 
 def wanted(options: argparse.Namespace) -> list[Path]:
