@@ -48,7 +48,7 @@ def script(data, *args, perf=PERF):
     """perf script on a recording; what it says and how it ends."""
     directory = Path(data).parent
     command = [perf, "--buildid-dir", directory / "buildid", "script", "-i", data, *args]
-    # A filter that was altered may never end.
+    # A mutant of the filter may never end.
     return subprocess.run(["timeout", str(LIMIT), *command], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, errors="replace", check=False)
@@ -165,10 +165,10 @@ class Timeline:
 class Filter:
     """A compiled filter, and the timelines that it has made."""
 
-    def __init__(self, path, perf=PERF, alterations=()):
+    def __init__(self, path, perf=PERF, changes=()):
         self.path, self.perf, self.made = path, perf, {}
         # What is different in its source.
-        self.alterations = alterations
+        self.changes = changes
 
     def run(self, data, *args, output=None, itrace="cre"):
         output = output or self.path.with_suffix(".json")

@@ -3,7 +3,7 @@
 
 The files of a directory are compiled as they are, under the address and undefined-behaviour
 sanitizers, by the Makefile of a directory of tests (CODE= and O=, directories; SANITIZE=, the
-compiler's flags). Then operators, constants and statements of them are altered, one at a time, and
+compiler's flags). Then operators, constants and statements of them are mutated, one at a time, and
 each time the tests must fail.
 """
 
@@ -29,7 +29,7 @@ PROCESSOR_LIMIT = 10
 WORKERS = 2
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-# What is altered, and into what.
+# What is mutated, and into what.
 FAULTS = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
     (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
@@ -48,16 +48,16 @@ class Code:
     directory: Path
     # The Makefile there makes a program of the same name.
     tests: Path
-    # its files that are altered
-    altered: list[str]
+    # its files that are mutated
+    mutated: list[str]
     # the least number of faults that there are
     minimum: int
-    # what is altered, and into what
+    # what is mutated, and into what
     faults: list[tuple[str, str]] = field(default_factory=lambda: FAULTS)
     # how many faults the tier 'check' draws; None: all
     drawn: int | None = None
-    # faults that are none: nothing changes, or nothing that is promised; by the altered line, or
-    # by (file, altered line)
+    # faults that are none: nothing changes, or nothing that is promised; by the mutated line, or
+    # by (file, mutated line)
     harmless: set[str | tuple[str, str]] = field(default_factory=set)
     # statements without which nothing changes, likewise
     unneeded: set[str | tuple[str, str]] = field(default_factory=set)
@@ -111,15 +111,15 @@ def check_program(tap: Points, program: Path, limit: float) -> bool:
 
 def faults(text: str,
            patterns: Iterable[tuple[str, str]] | None = None) -> Iterator[tuple[int, str, str]]:
-    """(line number, altered line, altered text) for each fault that can be made."""
+    """(line number, mutated line, mutated text) for each fault that can be made."""
     # Comments keep their length, so that positions stay right.
     code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     code = re.sub(r"^#.*", lambda m: " " * len(m[0]), code, flags=re.MULTILINE)
     for pattern, replacement in patterns or FAULTS:
         for match in re.finditer(pattern, code):
-            altered = text[:match.start()] + replacement + text[match.end():]
+            mutated = text[:match.start()] + replacement + text[match.end():]
             number = text.count("\n", 0, match.start())
-            yield number + 1, altered.splitlines()[number].strip(), altered
+            yield number + 1, mutated.splitlines()[number].strip(), mutated
 
 
 def check_code(tap: Points, code: Code, directory: Path) -> bool:
@@ -132,8 +132,8 @@ def check_code(tap: Points, code: Code, directory: Path) -> bool:
     return check_program(tap, directory / code.tests.name, code.limit)
 
 
-class Altered:
-    """Copies of the code, in each of which one file at a time is altered: the rest is built."""
+class Mutants:
+    """Copies of the code, in each of which one file at a time is mutated: the rest is built."""
 
     def __init__(self, code: Code, directory: Path) -> None:
         self.code = code
@@ -144,7 +144,7 @@ class Altered:
             self.free.put(place)
 
     def is_noticed(self, file: str = "", text: str = "") -> bool | None:
-        """Whether the tests fail with an altered file, or None if it does not even compile."""
+        """Whether the tests fail with a mutated file, or None if it does not even compile."""
         place = self.free.get()
         try:
             if file:
@@ -168,17 +168,17 @@ def exemption(code: Code, file: str, statement: str, line: str) -> str | tuple[s
 
 
 def wanted(code: Code) -> tuple[list[tuple[str, int, str, str]], set[str | tuple[str, str]]]:
-    """(file, line number, line, altered text) of all faults but those that are none, and the
+    """(file, line number, line, mutated text) of all faults but those that are none, and the
     exemptions that are of no fault that can be made."""
     found, unused = [], code.harmless | code.unneeded
-    for file in code.altered:
+    for file in code.mutated:
         text = (code.directory / file).read_text()
         lines = text.splitlines()
-        for number, line, altered in faults(text, code.faults):
+        for number, line, mutated in faults(text, code.faults):
             if entry := exemption(code, file, lines[number - 1].strip(), line):
                 unused.discard(entry)
             else:
-                found.append((file, number, line, altered))
+                found.append((file, number, line, mutated))
     return found, unused
 
 
@@ -198,9 +198,9 @@ def check_faults(tap: Points, code: Code, is_noticed: Callable[..., bool | None]
 
 def check(tap: Points, code: Code) -> None:
     """The code's own results, then that each fault costs one."""
-    with tempfile.TemporaryDirectory(prefix="altered.", dir=os.environ.get("LAB_BUILD")) as name:
+    with tempfile.TemporaryDirectory(prefix="mutants.", dir=os.environ.get("LAB_BUILD")) as name:
         directory = Path(name)
         if check_code(tap, code, directory / "own"):
-            check_faults(tap, code, Altered(code, directory).is_noticed)
+            check_faults(tap, code, Mutants(code, directory).is_noticed)
         else:
-            print("# nothing is altered while the code itself is wrong")
+            print("# nothing is mutated while the code itself is wrong")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of dlfilter-timeline that are made on purpose: each must be noticed by a check."""
+"""Mutants of dlfilter-timeline, with a fault each: a check must notice it."""
 
 # Whether a recording is cut off
 CUT_CONDITION = "if (need > tl_rec.size)"
@@ -88,4 +88,4 @@ BY_FILE = {
         ("if (header.size + rec->payload > tl_rec.end - cursor->at)", "if (0)", "refused"),
     ],
 }
-ALTERATIONS = [(file, *each) for file, those in BY_FILE.items() for each in those]
+MUTANTS = [(file, *each) for file, those in BY_FILE.items() for each in those]
