@@ -84,7 +84,7 @@ bench: python
 	@$(LAB) bench pt
 
 bench-lab: python
-	@$(LAB) build --qemu-pristine
+	@$(LAB) build --qemu-stock
 	@$(LAB) bench pt-cost
 	@$(LAB) bench objects
 

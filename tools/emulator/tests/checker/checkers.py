@@ -21,7 +21,7 @@ BUILD = Path(os.environ.get("LAB_BUILD") or ROOT / "build").resolve()
 CHECKER_DIR = BUILD / "checker"
 WORKLOAD_DIR = BUILD / "workloads"
 # With LAB_QEMU, no QEMU of this build directory is assembled. The header is in what was fetched, too.
-QEMU_SRC = next((place for place in (BUILD / "src/qemu", BUILD / "src/qemu-pristine")
+QEMU_SRC = next((place for place in (BUILD / "src/qemu", BUILD / "src/qemu-stock")
                  if place.exists()), BUILD / "src/qemu")
 # Processors with all the manners that the SDM permits, by seed; one of them runs in 'check'.
 RUDE_SEEDS = [1, 2, 3]

@@ -93,7 +93,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 
 # Options that say what other processors do not have, and their defaults
 ONLY_X86_64 = {"cpu": cpumodels.DEFAULT, "pt": "", "icount": False, "gdb_socket": "",
-               "perf": paths.SERIES, "qemu_pristine": False}
+               "perf": paths.SERIES, "qemu_stock": False}
 
 
 def find_arch(options: argparse.Namespace) -> arches.Arch | None:
@@ -275,7 +275,7 @@ def verb_build(options: argparse.Namespace) -> int:
     # perf is of the series, whichever kernel is built.
     build.check_kernel(paths.SERIES)
     perfs = dict.fromkeys((paths.SERIES, options.perf))
-    build.all_parts([(options.kernel, options.debug)], options.qemu_pristine, perfs)
+    build.all_parts([(options.kernel, options.debug)], options.qemu_stock, perfs)
     return 0
 
 
@@ -516,7 +516,7 @@ def add_build(verbs: "argparse._SubParsersAction[Parser]") -> None:
                      metavar="series|stock",
                      help="also the base's perf, to compare with that of the series")
     add_arch_option(one)
-    one.add_argument("--qemu-pristine", action="store_true",
+    one.add_argument("--qemu-stock", action="store_true",
                      help="also QEMU without the PT model, to measure against")
 
 

@@ -8,7 +8,7 @@ import subprocess
 from lab.base import paths
 
 # What a build fetches, and the stamps that say so.
-SOURCES = ("src/linux-stock", "src/qemu-pristine", "meson", "libipt", "firmware")
+SOURCES = ("src/linux-stock", "src/qemu-stock", "meson", "libipt", "firmware")
 STAMPS = ("src-*", "version-*")
 KEPT = ("LAB_CACHE", "LAB_PATIENCE")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tree of the series: the pristine base with the steps of patches/ applied.
+"""The tree of the series: the stock kernel with the steps of patches/ applied.
 
 A step is applied in this order: what goes, the hooks, what comes. The tree in
 build/src shares every other file with the base by hard links; of a change,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A source tree as a pristine base and the few files that differ from it.
+"""A source tree as a stock one and the few files that differ from it.
 
 Only what differs is ever copied, so applying a step costs what the step
 changes and not what the kernel has.

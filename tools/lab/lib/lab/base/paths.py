@@ -119,12 +119,12 @@ def perf(name: str = SERIES) -> Path:
     return in_build("perf" if name == SERIES else f"perf-{name}", "perf")
 
 
-def qemu(pristine: bool = False) -> Path:
+def qemu(stock: bool = False) -> Path:
     """LAB_QEMU replaces the emulator that the lab builds."""
     given = os.environ.get("LAB_QEMU")
-    if given and not pristine:
+    if given and not stock:
         return Path(given)
-    directory = "qemu-pristine" if pristine else "qemu"
+    directory = "qemu-stock" if stock else "qemu"
     return in_build(directory, "qemu-system-x86_64")
 
 

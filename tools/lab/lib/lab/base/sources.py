@@ -33,9 +33,9 @@ def kernel() -> Path:
     return paths.in_build("src", "linux-stock")
 
 
-def qemu_pristine(release: str = QEMU_RELEASE) -> Path:
-    return paths.in_build("src", "qemu-pristine" if release == QEMU_RELEASE
-                          else f"qemu-{release}-pristine")
+def qemu_stock(release: str = QEMU_RELEASE) -> Path:
+    return paths.in_build("src", "qemu-stock" if release == QEMU_RELEASE
+                          else f"qemu-{release}-stock")
 
 
 def qemu_key(release: str = QEMU_RELEASE) -> str:
@@ -91,7 +91,7 @@ def is_there(name: str, path: Path) -> bool:
 
 
 def parts() -> dict[str, Path]:
-    return {"linux": kernel(), "qemu": qemu_pristine(), "meson": meson(),
+    return {"linux": kernel(), "qemu": qemu_stock(), "meson": meson(),
             "libipt": libipt(), "firmware": paths.firmware()}
 
 
@@ -146,7 +146,7 @@ def fetch_qemu(apt: Apt, step: ui.Step, release: str = QEMU_RELEASE) -> None:
     step.progress(f"fetching qemu {version}")
     dsc = apt.download_source("qemu", version, downloads(), step.progress)
     step.progress(f"unpacking {dsc.name}")
-    with Staging(qemu_pristine(release)) as staging:
+    with Staging(qemu_stock(release)) as staging:
         # dpkg-source checks each file against the .dsc once more.
         proc.run(["dpkg-source", "-x", dsc, staging / "tree"],
                  paths.log_file("unpack"), failed=f"cannot unpack {dsc.name}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Source trees made from a pristine one: shared by hard links, changed by copies.
+"""Source trees made from a stock one: shared by hard links, changed by copies.
 
-A file of such a tree is never written in place, as the pristine file would
+A file of such a tree is never written in place, as the stock file would
 change with it: it is replaced by a copy.
 """
 
@@ -21,7 +21,7 @@ def link_tree(source: Path, target: Path) -> None:
 
 
 def unshare(file: Path) -> None:
-    """Replace a hard link by a copy, so that the pristine file is safe."""
+    """Replace a hard link by a copy, so that the stock file is safe."""
     copy = file.with_name(file.name + ".lab-copy")
     shutil.copy2(file, copy)
     os.replace(copy, file)
@@ -95,7 +95,7 @@ def sync(new: Path, old: Path) -> None:
         elif not same(file, target):
             os.replace(file, target)
             if not target.is_symlink():
-                # The new date is not for the pristine file.
+                # The new date is not for the stock file.
                 unshare(target)
                 os.utime(target)
     for file in list(old.rglob("*")):

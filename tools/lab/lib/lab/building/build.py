@@ -187,16 +187,16 @@ def build_kernels(kernels: Iterable[tuple[str, bool]]) -> None:
         part(f"kernel-{label}", f"Building the kernel ({label})", kernel.build, name, debug)
 
 
-def build_emulators(pristine: bool) -> None:
+def build_emulators(qemu_stock: bool) -> None:
     # Who names an emulator has one.
     if not os.environ.get("LAB_QEMU"):
         part("qemu", "Building QEMU with the PT model", qemu.build)
-    if pristine:
-        part("qemu-pristine", "Building QEMU without the PT model", qemu.build, True)
+    if qemu_stock:
+        part("qemu-stock", "Building QEMU without the PT model", qemu.build, True)
 
 
 def all_parts(kernels: Iterable[tuple[str, bool]] = ((paths.SERIES, False),),
-              pristine: bool = False, perfs: Iterable[str] = (paths.SERIES,)) -> None:
+              qemu_stock: bool = False, perfs: Iterable[str] = (paths.SERIES,)) -> None:
     """
     What 'lab build' and 'make run' need: kernels by name, each as the debug one or not.
 
@@ -211,4 +211,5 @@ def all_parts(kernels: Iterable[tuple[str, bool]] = ((paths.SERIES, False),),
             build_perf(one)
         with locked("guest"):
             guest.build_init()
-    together.run([kernels_and_perf, partial(build_emulators, pristine), fetch_viewer], 3, proc.stop)
+    together.run([kernels_and_perf, partial(build_emulators, qemu_stock), fetch_viewer], 3,
+                 proc.stop)

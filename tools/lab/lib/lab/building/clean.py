@@ -14,7 +14,7 @@ from lab.compiling import cross, qemu
 from lab.series import abi, qemuseries, series
 from lab.base.errors import LabError
 
-BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit", "run",
+BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-stock", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "checker", "checker-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "mutants", "series-git", "ccache-tmp",
          "deb", "deb-full", "deb-config", "qemu-other",
@@ -22,7 +22,7 @@ BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-pristine", "guest", "kit"
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
 # Where make and ninja build in what is there, by dates. Beside these, each kernel's directory does.
-BY_DATE = ("perf", "perf-stock", "qemu", "qemu-pristine", "qemu-other", "tests", "test-work", "checker",
+BY_DATE = ("perf", "perf-stock", "qemu", "qemu-stock", "qemu-other", "tests", "test-work", "checker",
            "workloads", "baremetal", "migrate", "packets", "steps", "mutants", "kit", "deb")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
            "cross", "apt-cross", "root", *(f"apt-{debian}" for debian in cross.DEBIAN.values()))

@@ -4,7 +4,7 @@
 tools/emulator/qemu/ holds files of our own at their paths in QEMU's tree, and
 patches/, the steps that bring them and hook them in. The assembled tree is the
 sum of the steps and what only the lab has. It shares (by hard links) every
-other file with the pristine one. A change replaces only the files that differ,
+other file with the stock one. A change replaces only the files that differ,
 so that ninja rebuilds only what depends on them.
 """
 
@@ -90,7 +90,7 @@ def assemble_into(directory: Path, release: str = RELEASE, count: int | None = N
     shutil.rmtree(work, ignore_errors=True)
     try:
         found = steps(release)[:count]
-        layer = assemble_mod.assemble(found, sources.qemu_pristine(release), work)
+        layer = assemble_mod.assemble(found, sources.qemu_stock(release), work)
         for path in layer.changed():
             trees.replace(layer.file(path), directory / path)
     finally:
@@ -103,20 +103,20 @@ def check_edited(release: str = RELEASE) -> None:
     """Refuse a source of QEMU, and a tree of it, that somebody has edited."""
     ours = {str(path) for step in steps(release) for path in step.files}
     ours |= {str(path) for _, path in lab_files(release)}
-    assemble_mod.refuse_edited((sources.qemu_pristine(release), of("src-qemu", release)),
+    assemble_mod.refuse_edited((sources.qemu_stock(release), of("src-qemu", release)),
                                (tree(release), of("qemu-tree", release)), ours,
                                "tools/emulator/README.md")
 
 
 def assemble(release: str = RELEASE) -> None:
-    """Bring src/qemu up to date with the pristine source and our files."""
+    """Bring src/qemu up to date with the stock source and our files."""
     want, key, target = inputs_hash(release), of("qemu-tree", release), tree(release)
     if stamp.is_current(key, want) and target.exists():
         return
     stamp.clear(key)
     staging = target.with_name(f"{target.name}.partial")
     shutil.rmtree(staging, ignore_errors=True)
-    trees.link_tree(sources.qemu_pristine(release), staging)
+    trees.link_tree(sources.qemu_stock(release), staging)
     try:
         assemble_into(staging, release)
         if target.exists():
@@ -132,7 +132,7 @@ def _devices(source: Path, targets: Sequence[str]) -> list[str]:
     """
     Only those that the lab lists; 'lab bench objects' counts what is compiled.
 
-    The pristine tree has no such lists.
+    The stock tree has no such lists.
     """
     listed = [f"--with-devices-{target}=lab" for target in targets
               if (source / LAB_ONLY / f"devices/{target}-softmmu/lab.mak").exists()]
@@ -164,23 +164,23 @@ def configure(source: Path, build: Path, log: Path, release: str = RELEASE,
     stamp.write(key, want)
 
 
-def binary(release: str = RELEASE, pristine: bool = False, target: str = "x86_64") -> Path:
+def binary(release: str = RELEASE, stock: bool = False, target: str = "x86_64") -> Path:
     """The emulator of a processor; all but x86-64 are in one build."""
-    name = "qemu-pristine" if pristine else of("qemu", release)
+    name = "qemu-stock" if stock else of("qemu", release)
     return paths.in_build(name if target in TARGETS else "qemu-other", f"qemu-system-{target}")
 
 
-def build(step: ui.Step, pristine: bool = False, release: str = RELEASE,
+def build(step: ui.Step, stock: bool = False, release: str = RELEASE,
           targets: Sequence[str] = TARGETS) -> None:
     """ninja decides what has to be done; with nothing to do it takes a second."""
     check_edited(release)
-    if not pristine:
+    if not stock:
         assemble(release)
-    source = sources.qemu_pristine() if pristine else tree(release)
-    programs = [binary(release, pristine, target) for target in targets]
+    source = sources.qemu_stock() if stock else tree(release)
+    programs = [binary(release, stock, target) for target in targets]
     place, version = programs[0].parent, stamp.read(sources.qemu_key(release))
     key, words = f"ninja-{place.name}", options(source, place, targets)
-    want = stamp.of_text(source, version, "" if pristine else inputs_hash(release), *words)
+    want = stamp.of_text(source, version, "" if stock else inputs_hash(release), *words)
     if stamp.is_current(key, want) and all(made.exists() for made in programs):
         step.note = "up to date"
         return

@@ -34,7 +34,7 @@ def patches_dir(release: str) -> Path:
 
 def target(release: str) -> series.Target:
     version = stamp.read(sources.qemu_key(release))
-    return series.Target(sources.qemu_pristine(release), f"QEMU {version}, as Debian has it",
+    return series.Target(sources.qemu_stock(release), f"QEMU {version}, as Debian has it",
                          paths.in_build(f"qemu-series-{release}.git"), patches_dir(release),
                          qemu.home() / "cover")
 
@@ -48,7 +48,7 @@ def fetch(step: ui.Step, release: str, codename: str) -> None:
     key = f"src-qemu-{release}"
     if release == sources.QEMU_RELEASE:
         return
-    if stamp.is_current(key, "1") and sources.qemu_pristine(release).exists():
+    if stamp.is_current(key, "1") and sources.qemu_stock(release).exists():
         step.note = "up to date"
         return
     stamp.clear(key)

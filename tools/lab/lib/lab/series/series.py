@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab series': the steps as patches that 'git am' takes onto the pristine base.
+"""'lab series': the steps as patches that 'git am' takes onto the stock kernel.
 
 Who sends them is their author: 'lab series --from'. Without it they have no Signed-off-by, and
 whoever committed the newest change of a step is its author.
@@ -45,7 +45,7 @@ Changes = dict[str, Content | None]
 class Target:
     """What a series of patches applies to, and where it is made."""
 
-    # the pristine source, and the subject of the commit that has it
+    # the stock source, and the subject of the commit that has it
     source: Path
     title: str
     repository: Path
