@@ -246,7 +246,7 @@ def decode(number, directory):
                    [position for _, position in summary.cuts])
 
 
-def judge(tap, number, rec, directory):
+def check(tap, number, rec, directory):
     """One result line for a recording."""
     try:
         found = decode(number, directory)

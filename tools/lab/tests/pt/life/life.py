@@ -91,7 +91,7 @@ def functions(directory, data):
     return Counter(words[1] for words in map(str.split, text.splitlines()) if len(words) > 1)
 
 
-class Judge:
+class Checker:
     """Compares recordings with those that nothing disturbed."""
 
     def __init__(self, tap, directory, said):
