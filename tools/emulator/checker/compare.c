@@ -35,7 +35,7 @@ struct options {
 	const char *insns, *dir, *map;
 	uint64_t min, min_kernel, min_user;
 	bool thread, losses, snapshots;
-	/* an address, and how often it must have been come by */
+	/* an address, and how often it must have been reached */
 	bool has_visits;
 	uint64_t visit, visits;
 	/* only what was executed between two addresses was to be traced */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which lines of a guest's console mean that its kernel is unwell."""
+"""Which lines of a guest's console say that its kernel has met a bug."""
 
 import re
 from collections.abc import Iterable, Sequence
