@@ -281,8 +281,8 @@ static void synth_pmu_start(struct perf_event *event, int flags)
 
 /*
  * Without PERF_EF_UPDATE, the trace pauses: synth_write() looks at aux_paused. Or the
- * group of the event is throttled, which since Linux 6.16 stops all of its events; but
- * it was another one that overflowed too often, and the trace goes on.
+ * group of the event is throttled, which may stop all of its events; but it was another
+ * one that overflowed too often, and the trace goes on.
  */
 static void synth_pmu_stop(struct perf_event *event, int flags)
 {

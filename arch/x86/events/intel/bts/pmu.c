@@ -41,10 +41,10 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 }
 
 /*
- * Since Linux 6.16, an event that overflows too often throttles all events of its
- * group: a stop without PERF_EF_UPDATE, from an NMI or from a tracepoint that the
- * driver itself comes to, hence in the middle of any change of the trace. The trace
- * causes no such overflows, so it goes on.
+ * An event that overflows too often may throttle all events of its group: a stop
+ * without PERF_EF_UPDATE, from an NMI or from a tracepoint that the driver itself
+ * comes to, hence in the middle of any change of the trace. The trace causes no such
+ * overflows, so it goes on.
  */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
@@ -66,9 +66,9 @@ static int bts_pmu_add(struct perf_event *trace, int flags)
 
 	/*
 	 * This PMU and samples of each branch exclude each other, and the PMU is
-	 * exclusive. But before Linux 6.2, a task or CPU may have an event of it in
-	 * each of its two contexts: in that of hardware events, a member of their
-	 * groups.
+	 * exclusive. But where hardware events have a context of their own, a task or
+	 * CPU may have an event of this PMU in each of two contexts: in that one as a
+	 * member of their groups.
 	 */
 	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed ||
 	    test_bit(INTEL_PMC_IDX_FIXED_BTS, cpuc->active_mask))

@@ -66,10 +66,10 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 	}
 
 	/*
-	 * Since Linux 6.16, an event that overflows too often throttles all events of
-	 * its group: a stop without PERF_EF_UPDATE, from an NMI or from a tracepoint
-	 * that the driver itself comes to, hence in the middle of any change of the
-	 * trace. The trace causes no such overflows, so it goes on.
+	 * An event that overflows too often may throttle all events of its group: a
+	 * stop without PERF_EF_UPDATE, from an NMI or from a tracepoint that the driver
+	 * itself comes to, hence in the middle of any change of the trace. The trace
+	 * causes no such overflows, so it goes on.
 	 */
 	if (!(flags & PERF_EF_UPDATE))
 		return;
@@ -95,9 +95,9 @@ static int pt_pmu_add(struct perf_event *trace, int flags)
 	struct hw_perf_event *hw = &trace->hw;
 
 	/*
-	 * The PMU is exclusive, so perf has no other event here. But before Linux
-	 * 6.2, a task or CPU may have one in each of its two contexts: in that of
-	 * hardware events, a member of their groups.
+	 * The PMU is exclusive, so perf has no other event here. But where hardware
+	 * events have a context of their own, a task or CPU may have an event of this
+	 * PMU in each of two contexts: in that one as a member of their groups.
 	 */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;

@@ -10,8 +10,8 @@
  * reads it each second. The error is reported by the next record of the trace.
  *
  * The hardware interrupts when an area is full. But while a guest has the PMU for its
- * own (KVM's mediated vPMU, since Linux 7.0), the guest gets each PMI. Then this work
- * ends the trace and wakes its reader, within a second.
+ * own (KVM's mediated vPMU), the guest gets each PMI. Then this work ends the trace and
+ * wakes its reader, within a second.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
