@@ -19,7 +19,7 @@
  *   LIVE while it is mapped.
  * Transactions
  *   From perf_aux_output_begin() to perf_aux_output_end(), perf_aux::writer is
- *   the event that writes, its perf_event::aux_handle is set, and the
+ *   the event that writes, its perf_event::aux_busy is set, and the
  *   transaction holds a reference on that buffer. There is at most one
  *   transaction on an area.
  * Page tables

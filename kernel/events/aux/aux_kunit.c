@@ -393,7 +393,7 @@ static void forgotten_transaction_is_ended(struct kunit *test)
 	transact(test, CHUNK, 0);
 	perf_event_disable(t->event);
 	KUNIT_EXPECT_NULL(test, t->rb->aux.writer);
-	KUNIT_EXPECT_NULL(test, t->event->aux_handle);
+	KUNIT_EXPECT_FALSE(test, t->event->aux_busy);
 	KUNIT_EXPECT_NULL(test, perf_get_aux(&t->output));
 	expect_record(test, 0, 0, PERF_AUX_FLAG_PARTIAL);
 

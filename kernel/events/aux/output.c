@@ -200,7 +200,7 @@ unsigned int perf_aux_unreported(struct perf_event *event)
 
 /**
  * perf_aux_forget - end a transaction that its driver has left open
- * @event: perf_event::aux_handle is set; the hardware does not write any more
+ * @event: perf_event::aux_busy is set; the hardware does not write any more
  * @flags: PERF_AUX_FLAG_PARTIAL if data may have been lost, or 0
  *
  * Some drivers do not end a transaction if pmu::stop() without PERF_EF_UPDATE
@@ -220,7 +220,7 @@ void perf_aux_forget(struct perf_event *event, u64 flags)
 	};
 
 	WRITE_ONCE(handle->event, NULL);
-	event->aux_handle = NULL;
+	event->aux_busy = false;
 	if (rb->aux.overwrite)
 		range.flags |= PERF_AUX_FLAG_OVERWRITE;
 	aux_report(rb, event, &range);
@@ -240,6 +240,7 @@ static bool aux_begin(struct perf_output_handle *handle,
 	}
 
 	event->aux_handle = handle;
+	event->aux_busy = true;
 	trace_perf_aux_begin(event, handle->head, handle->size);
 	/* perf_get_aux() in an NMI: set event after the rest of the handle. */
 	barrier();
@@ -272,7 +273,7 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 
 	handle->event = NULL;
 	/* The driver has not called perf_aux_output_end() in pmu::stop(). */
-	if (unlikely(event->aux_handle))
+	if (unlikely(event->aux_busy))
 		perf_aux_forget(event, PERF_AUX_FLAG_PARTIAL);
 	if (event->pending_disable)
 		return NULL;
@@ -355,7 +356,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	else if (passed)
 		aux_wake_reader(handle, aux);
 
-	event->aux_handle = NULL;
+	event->aux_busy = false;
 	/* A sample in an NMI uses the handle until writer is cleared. */
 	aux_release(rb);
 	handle->event = NULL;

@@ -66,15 +66,16 @@ static void test_full_trace(void)
 	begin(VM_WRITE);
 	point(perf_aux_output_begin(&handle, &event) == event.rb->aux.priv && handle.event == &event &&
 	      handle.rb == event.rb && handle.head == 0 && handle.size == AREA - 1 &&
-	      handle.wakeup == PAGE_SIZE && !handle.aux_flags && event.aux_handle == &handle &&
-	      perf_get_aux(&handle) == event.rb->aux.priv && event.rb->refcount.counter == 2,
+	      handle.wakeup == PAGE_SIZE && !handle.aux_flags && event.aux_busy &&
+	      event.aux_handle == &handle && perf_get_aux(&handle) == event.rb->aux.priv &&
+	      event.rb->refcount.counter == 2,
 	      "begin: all of the area");
 	other = handle;
 	point(!perf_aux_output_begin(&other, &second) && !perf_get_aux(&other) && !world.warnings,
 	      "begin: an event that has no buffer");
 	perf_aux_output_end(&handle, 100);
 	point(is_record(0, 0, 100, 0) && world.records == 1 && page->aux_head == 100 &&
-	      !handle.event && !event.aux_handle && !perf_get_aux(&handle) && !world.wakeups &&
+	      !handle.event && !event.aux_busy && !perf_get_aux(&handle) && !world.wakeups &&
 	      event.rb->refcount.counter == 1 && !event.rb->aux.writer, "end: 100 bytes");
 	perf_aux_output_begin(&handle, &event);
 	point(handle.head == 100 && handle.size == AREA - 101, "begin: after them");
@@ -115,7 +116,7 @@ static void test_full(void)
 	      "full: not while it is being disabled");
 	event.pending_disable = 0;
 	point(!perf_aux_output_begin(&handle, &event) && world.disabled == 2 && world.wakeups == 2 &&
-	      !handle.event && !event.aux_handle && !event.rb->aux.writer &&
+	      !handle.event && !event.aux_busy && !event.rb->aux.writer &&
 	      event.rb->refcount.counter == 1, "full: nor without room");
 	event.pending_disable = 0;
 	page->aux_tail = 10;
@@ -187,7 +188,7 @@ static void test_one_writer(void)
 	world.cpu = 1;
 	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
 	      event.rb->aux.writer == &event && event.rb->refcount.counter == 3 && !world.warnings &&
-	      !second.aux_handle, "one writer: the second one gets nothing");
+	      !second.aux_busy, "one writer: the second one gets nothing");
 	world.cpu = 0;
 	perf_aux_output_publish(&handle, 16);
 	point(page->aux_head == 16 && !world.records && !world.wakeups,
@@ -207,7 +208,7 @@ static void test_forgotten(void)
 	perf_aux_output_end(&handle, 32);
 	perf_aux_output_begin(&handle, &event);
 	perf_aux_forget(&event, 0);
-	point(world.records == 1 && !handle.event && !event.aux_handle && !event.rb->aux.writer &&
+	point(world.records == 1 && !handle.event && !event.aux_busy && !event.rb->aux.writer &&
 	      event.rb->refcount.counter == 1, "forgotten: without a loss");
 	perf_aux_output_begin(&handle, &event);
 	perf_aux_forget(&event, PERF_AUX_FLAG_PARTIAL);

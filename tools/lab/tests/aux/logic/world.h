@@ -250,7 +250,7 @@ struct perf_event {
 	struct perf_event_attr attr;
 	struct hw_perf_event { bool aux_paused, aux_in_pause, aux_pause_wanted; } hw;
 	enum perf_event_state state;
-	int cpu, oncpu, attach_state, pending_disable;
+	int cpu, oncpu, attach_state, pending_disable, aux_busy;
 	struct perf_buffer *rb;
 	struct list_head rb_entry, event_entry;
 	struct perf_event *parent, *aux_event;
