@@ -145,53 +145,47 @@ trap_entry:
 	add $16, %rsp
 	iretq
 
-	/* int rdmsr_safe(u32 msr, u64 *val): a fault lands in trapped_return. */
-	.globl rdmsr_safe
-rdmsr_safe:
+	/* Between these two, a fault lands in trapped_return. */
+	.macro MAY_TRAP name
+	.globl \name
+\name:
 	movq $trapped_return, trap_fixup
-	mov %edi, %ecx
-	rdmsr
-	shl $32, %rdx
-	or %rdx, %rax
-	mov %rax, (%rsi)
+	.endm
+
+	.macro NOT_TRAPPED
 	movq $0, trap_fixup
 	xor %eax, %eax
 	ret
+	.endm
+
+	/* int @name(u32 index, u64 *val) */
+	.macro READ_SAFE name, instruction
+	MAY_TRAP \name
+	mov %edi, %ecx
+	\instruction
+	shl $32, %rdx
+	or %rdx, %rax
+	mov %rax, (%rsi)
+	NOT_TRAPPED
+	.endm
+
+	READ_SAFE rdmsr_safe, rdmsr
 
 	/* int wrmsr_safe(u32 msr, u64 val) */
-	.globl wrmsr_safe
-wrmsr_safe:
-	movq $trapped_return, trap_fixup
+	MAY_TRAP wrmsr_safe
 	mov %edi, %ecx
 	mov %esi, %eax
 	mov %rsi, %rdx
 	shr $32, %rdx
 	wrmsr
-	movq $0, trap_fixup
-	xor %eax, %eax
-	ret
+	NOT_TRAPPED
 
-	/* int rdpmc_safe(u32 index, u64 *val) */
-	.globl rdpmc_safe
-rdpmc_safe:
-	movq $trapped_return, trap_fixup
-	mov %edi, %ecx
-	rdpmc
-	shl $32, %rdx
-	or %rdx, %rax
-	mov %rax, (%rsi)
-	movq $0, trap_fixup
-	xor %eax, %eax
-	ret
+	READ_SAFE rdpmc_safe, rdpmc
 
 	/* int ptwrite_safe(void): one PTWRITE, #UD where there is none. */
-	.globl ptwrite_safe
-ptwrite_safe:
-	movq $trapped_return, trap_fixup
+	MAY_TRAP ptwrite_safe
 	ptwrite %rax
-	movq $0, trap_fixup
-	xor %eax, %eax
-	ret
+	NOT_TRAPPED
 
 	/* trap_dispatch() left the vector, plus one, in %rax. */
 trapped_return:
