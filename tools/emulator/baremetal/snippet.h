@@ -7,8 +7,13 @@
  */
 #include "layout.h"
 
+#define MSR_DEBUGCTL_NR		0x1d9
 #define MSR_RTIT_CTL_NR		0x570
 #define MSR_RTIT_OUTPUT_MASK_NR	0x561
+
+#define EFLAGS_RESERVED		0x2
+/* Where a write asks for an SMI */
+#define APM_PORT		0xb2
 
 /* Registers of the local APIC, and an NMI to this processor */
 #define LAPIC_EOI_REG		0xfee000b0
@@ -57,6 +62,22 @@
 	pop %rbp
 	pop %rbx
 	ret
+	.endm
+
+	.macro WRITE_DEBUGCTL value
+	mov $MSR_DEBUGCTL_NR, %ecx
+	mov \value, %eax
+	mov \value + 4, %edx
+	wrmsr
+	.endm
+
+	/* A stack for IRETQ. */
+	.macro FRAME ss, sp, flags, cs, ip
+	push $\ss
+	push \sp
+	push $(EFLAGS_RESERVED | \flags)
+	push $\cs
+	push $\ip
 	.endm
 
 	/* A label that C compares with. */

@@ -5,17 +5,6 @@
  */
 #include "snippet.h"
 
-#define EFLAGS_RESERVED		0x2
-#define MSR_DEBUGCTL_NR		0x1d9
-#define APM_PORT		0xb2
-
-	.macro WRITE_DEBUGCTL value
-	mov $MSR_DEBUGCTL_NR, %ecx
-	mov \value, %eax
-	mov \value + 4, %edx
-	wrmsr
-	.endm
-
 	.macro BTS_ON
 	WRITE_DEBUGCTL (snip_arg + 8)
 	.endm
@@ -36,11 +25,7 @@ MARK bts_fault_handler
 
 /* 32-bit user code with branches of its own. */
 SNIPPET bts_user32
-	push $SEL_USER_DATA
-	push $bts_stack
-	push $EFLAGS_RESERVED
-	push $SEL_USER32
-	push $bts_user32_start
+	FRAME SEL_USER_DATA, $bts_stack, 0, SEL_USER32, bts_user32_start
 	BTS_ON
 MARK bts_user32_iret
 	iretq

@@ -5,7 +5,6 @@
  */
 #include "snippet.h"
 
-#define EFLAGS_RESERVED		0x2
 #define MSR_GLOBAL_CTRL_NR	0x38f
 
 	.macro COUNT_ON
@@ -108,11 +107,7 @@ MARK pebs_irq_handler
 
 /* User code; only that is traced. */
 SNIPPET pebs_user
-	push $SEL_USER_DATA
-	push $pebs_user_stack
-	push $EFLAGS_RESERVED
-	push $SEL_USER64
-	push $pebs_user_start
+	FRAME SEL_USER_DATA, $pebs_user_stack, 0, SEL_USER64, pebs_user_start
 	TRACE_ON pebs_user
 	COUNT_ON
 	iretq

@@ -2,8 +2,6 @@
 /* Known sequences for the counters and the branch records; an MSR write encloses each. */
 #include "snippet.h"
 
-#define EFLAGS_RESERVED	0x2
-
 	/* WRMSR of the MSR in snip_arg[0] with @value. */
 	.macro WRITE_ARG_MSR value
 	mov snip_arg, %ecx
@@ -52,11 +50,7 @@ MARK lbr_leaf
 
 /* IRET and SYSRET to user code, which comes back by INT; snip_arg[0..2] as above. */
 SNIPPET lbr_user
-	push $SEL_USER_DATA
-	push $lbr_user_stack
-	push $EFLAGS_RESERVED
-	push $SEL_USER64
-	push $lbr_user_first
+	FRAME SEL_USER_DATA, $lbr_user_stack, 0, SEL_USER64, lbr_user_first
 	WRITE_ARG_MSR (snip_arg + 8)
 	nop
 	nop

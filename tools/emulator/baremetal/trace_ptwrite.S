@@ -36,11 +36,7 @@ MARK ptwrite_order_2
 
 	/* From ring 3; INT 0x71 comes back. */
 SNIPPET ptwrite_user
-	push $SEL_USER_DATA
-	push $ptwrite_stack_end
-	push $2
-	push $SEL_USER64
-	push $ptwrite_user_start
+	FRAME SEL_USER_DATA, $ptwrite_stack_end, 0, SEL_USER64, ptwrite_user_start
 	TRACE_ON ptwrite_user
 	ptwrite %eax
 	iretq

@@ -7,7 +7,6 @@
 #include "snippet.h"
 
 #define CR0_PE		0x1
-#define APM_CNT		0xb2
 
 /* Copied to AP_TRAMPOLINE, where the start-up interrupt begins in real mode. */
 MARK ap_trampoline
@@ -86,7 +85,7 @@ SNIPPET smi_apm
 	TRACE_ON smi_apm
 	xor %eax, %eax
 MARK smi_apm_insn
-	out %al, $APM_CNT
+	out %al, $APM_PORT
 MARK smi_apm_back
 	nop
 	xor %eax, %eax

@@ -7,21 +7,11 @@
 #include "snippet.h"
 #include "step.h"
 
-#define EFLAGS_RESERVED		0x2
 #define EFLAGS_TF		0x100
 #define EFLAGS_IF		0x200
 #define EFLAGS_RF		0x10000
 #define DR6_CLEAR		0xffff0ff0
 #define DR7_CLEAR		0x400
-#define MSR_DEBUGCTL_NR		0x1d9
-#define APM_PORT		0xb2
-
-	.macro WRITE_DEBUGCTL value
-	mov $MSR_DEBUGCTL_NR, %ecx
-	mov \value, %eax
-	mov \value + 4, %edx
-	wrmsr
-	.endm
 
 	.macro SET_TF
 	pushfq
@@ -43,15 +33,6 @@ MARK \name\()_ready
 	pushfq
 	andl $~EFLAGS_TF, (%rsp)
 	popfq
-	.endm
-
-	/* A stack for IRETQ. */
-	.macro FRAME ss, sp, flags, cs, ip
-	push $\ss
-	push \sp
-	push $(EFLAGS_RESERVED | \flags)
-	push $\cs
-	push $\ip
 	.endm
 
 	/* Writes down IP and EFLAGS that an event has pushed. */

@@ -5,15 +5,9 @@
  */
 #include "snippet.h"
 
-#define EFLAGS_RESERVED	0x2
-
-	/* A stack for IRETQ to @ip in @cs. */
+	/* To @ip in @cs. */
 	.macro USER_FRAME cs, ip
-	push $SEL_USER_DATA
-	push $user_stack_end
-	push $EFLAGS_RESERVED
-	push $\cs
-	push $\ip
+	FRAME SEL_USER_DATA, $user_stack_end, 0, \cs, \ip
 	.endm
 
 /* User code has one taken Jcc and one indirect jump, then INT 0x71. */
