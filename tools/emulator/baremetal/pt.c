@@ -56,6 +56,12 @@ static u64 output_topa_size(void)
 	return __builtin_ctzl(OUTPUT_SIZE) - __builtin_ctzl(TOPA_SIZE_BYTES(0));
 }
 
+void pt_output_at(u64 base, u64 mask)
+{
+	wrmsr(MSR_RTIT_OUTPUT_BASE, base);
+	wrmsr(MSR_RTIT_OUTPUT_MASK, mask);
+}
+
 void pt_output_setup(void)
 {
 	pt_reset();
@@ -64,11 +70,9 @@ void pt_output_setup(void)
 		OUTPUT_TABLE[0] = (u64)OUTPUT_BUFFER |
 			FIELD_PREP(TOPA_SIZE, output_topa_size());
 		OUTPUT_TABLE[1] = (u64)OUTPUT_TABLE | TOPA_END;
-		wrmsr(MSR_RTIT_OUTPUT_BASE, (u64)OUTPUT_TABLE);
-		wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+		pt_output_at((u64)OUTPUT_TABLE, 0);
 	} else {
-		wrmsr(MSR_RTIT_OUTPUT_BASE, (u64)OUTPUT_BUFFER);
-		wrmsr(MSR_RTIT_OUTPUT_MASK, OUTPUT_SIZE - 1);
+		pt_output_at((u64)OUTPUT_BUFFER, OUTPUT_SIZE - 1);
 	}
 }
 

@@ -97,6 +97,8 @@ bool pt_init(void);
 
 /* Tracing off, status and filters clear. */
 void pt_reset(void);
+/* Output begins where the two MSRs say. */
+void pt_output_at(u64 base, u64 mask);
 /* pt_reset() and one large output buffer (ToPA where there is one), with poison in it. */
 void pt_output_setup(void);
 u64 pt_output_bytes(void);

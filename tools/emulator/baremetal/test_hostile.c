@@ -37,8 +37,7 @@ static void run_topa(u64 base, u64 mask, u64 rounds, const char *name)
 {
 	int r;
 
-	wrmsr(MSR_RTIT_OUTPUT_BASE, base);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, mask);
+	pt_output_at(base, mask);
 	bulk_run(rounds, CTL_TRACE_OS | CTL_TOPA);
 	r = rdmsr(MSR_RTIT_STATUS) & STATUS_ERROR ? 1 : 0;
 	diag("%s: STATUS.Error = %d", name, r);
@@ -144,14 +143,12 @@ static void test_single_places(void)
 
 	for (u32 i = 0; i < ARRAY_SIZE(places); i++) {
 		window_init();
-		wrmsr(MSR_RTIT_OUTPUT_BASE, places[i]);
-		wrmsr(MSR_RTIT_OUTPUT_MASK, 0xfff);
+		pt_output_at(places[i], 0xfff);
 		bulk_run(ROUNDS, CTL_TRACE_OS);
 		alive("a single range outside of RAM");
 	}
 	window_init();
-	wrmsr(MSR_RTIT_OUTPUT_BASE, highest_page() & ~GENMASK(31, 0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0xffffff80ul << 32 | 0xffffffff);
+	pt_output_at(highest_page() & ~GENMASK(31, 0), 0xffffff80ul << 32 | 0xffffffff);
 	bulk_run(ROUNDS, CTL_TRACE_OS);
 	alive("the largest single range, at its end");
 }

@@ -72,8 +72,7 @@ static void test_topa_chain(void)
 	topa_write(TABLE(2), 0, topa_entry(r[5].base, 8, TOPA_STOP));
 	for (u32 i = 0; i < ARRAY_SIZE(r); i++)
 		window_allow(r[i].base, r[i].size);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE(0), 0);
 	bulk_run(20000, ctl);
 
 	ok(bytes > before_last + 0x1000, "output: the reference is long enough (%lu bytes)", bytes);
@@ -96,8 +95,7 @@ static void test_topa_wrap(void)
 	topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
 	window_allow(r[0].base, r[0].size);
 	window_allow(r[1].base, r[1].size);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE(0), 0);
 	bulk_run(6000, ctl);
 
 	for (u64 i = bytes > size ? bytes - size : 0; i < bytes; i++) {
@@ -123,8 +121,7 @@ static void test_topa_one_entry(void)
 	topa_write(TABLE(0), 0, topa_entry(r.base, 2, 0));
 	topa_write(TABLE(0), 1, TABLE(0) | TOPA_END);
 	window_allow(r.base, r.size);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE(0), 0);
 	bulk_run(6000, ctl);
 	for (u64 i = bytes - r.size; i < bytes; i++)
 		same &= ((u8 *)r.base)[i % r.size] == REFERENCE[i];
@@ -147,8 +144,7 @@ static void test_topa_stop(void)
 	topa_write(TABLE(0), 3, TABLE(0) | TOPA_END);
 	window_allow(r[0].base, r[0].size);
 	window_allow(r[1].base, r[1].size);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE(0), 0);
 	bulk_run(5000, ctl);
 
 	ok(bytes > 0x3000 && regions_hold(r, 2, 0x3000), "output: STOP: both regions are full");
@@ -174,8 +170,7 @@ static void test_topa_middle(void)
 	topa_write(TABLE(0), 1, topa_entry(WINDOW + 0x42000, 1, 0));
 	topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
 	window_allow(r.base, first);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 100ul << 32 | TABLE_INDEX(1));
+	pt_output_at(TABLE(0), 100ul << 32 | TABLE_INDEX(1));
 	bulk_run(300, ctl);
 	ok(regions_hold(&r, 1, first), "output: start in the middle: content");
 	position_is(TABLE(0), 1, 100 + first, "start in the middle");
@@ -210,8 +205,7 @@ static void test_topa_sizes(void)
 		topa_write(TABLE(0), 1, topa_entry(r[1].base, 0, 0));
 		topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
 		window_allow(r[1].base, r[1].size);
-		wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE(0));
-		wrmsr(MSR_RTIT_OUTPUT_MASK, (size - before_end) << 32);
+		pt_output_at(TABLE(0), (size - before_end) << 32);
 		bulk_run(100, ctl);
 		ok(regions_hold(r, 2, bytes) && window_untouched() &&
 		   (code == 15 || all_poison(big + size, before_end)),
@@ -230,8 +224,7 @@ static void test_single_largest(void)
 
 	window_init();
 	window_allow(at, bytes);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, 0);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, at << 32 | GENMASK(31, 0));
+	pt_output_at(0, at << 32 | GENMASK(31, 0));
 	bulk_run(100, ctl);
 	ok(bytes && !memcmp((void *)at, REFERENCE, bytes), "output: single range of 4 GiB: content");
 	is(rdmsr(MSR_RTIT_OUTPUT_MASK), (at + bytes) << 32 | GENMASK(31, 0),
@@ -248,8 +241,7 @@ static void test_single_range(u64 size, u64 rounds, u64 start)
 
 	window_init();
 	window_allow(base, size);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, base);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, start << 32 | (size - 1));
+	pt_output_at(base, start << 32 | (size - 1));
 	bulk_run(rounds, ctl);
 	for (u64 i = bytes > size ? bytes - size : 0; i < bytes; i++)
 		same &= ((u8 *)base)[(start + i) % size] == REFERENCE[i];

@@ -36,8 +36,7 @@ static void topa_case(u64 entry0, u64 entry1, u64 good, const char *name)
 	topa_write(TABLE0, 0, entry0);
 	topa_write(TABLE0, 1, entry1);
 	topa_write(TABLE0, 2, TABLE0 | TOPA_END);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE0, 0);
 	error_point(CTL_TOPA, good, name);
 }
 
@@ -80,8 +79,7 @@ static void test_positions(void)
 	window_init();
 	topa_write(TABLE0, 0, REGION0);
 	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, (u64)REGION_SIZE << 32);
+	pt_output_at(TABLE0, (u64)REGION_SIZE << 32);
 	error_point(CTL_TOPA, 0, "an offset equal to the size");
 	wrmsr(MSR_RTIT_STATUS, 0);
 	wrmsr(MSR_RTIT_OUTPUT_MASK, 0xfffff000ul << 32);
@@ -92,16 +90,14 @@ static void test_positions(void)
 	topa_write(TABLE0 + 0x80, 1, LOOP_TO_TABLE0);
 	topa_write(TABLE0, 0, REGION0);
 	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE0 + 0x80);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE0 + 0x80, 0);
 	error_point(CTL_TOPA, 0, "a table that is not 4 KiB aligned");
 }
 
 static void single_case(u64 base, u64 mask, u64 offset, const char *name)
 {
 	window_init();
-	wrmsr(MSR_RTIT_OUTPUT_BASE, base);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, offset << 32 | mask);
+	pt_output_at(base, offset << 32 | mask);
 	error_point(0, 0, name);
 }
 
@@ -122,8 +118,7 @@ static void test_recovery(void)
 	window_init();
 	topa_write(TABLE0, 0, REGION0 | BIT(1));
 	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE0, 0);
 	bulk_run(10, CTL_TRACE_OS | CTL_TOPA);
 	*(u64 *)TABLE0 = REGION0;
 	window_allow(REGION0, REGION_SIZE);

@@ -16,8 +16,7 @@ static void setup(u64 int_flags)
 	topa_write(TABLE0, 0, REGION(0) | int_flags);
 	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
 	window_allow(REGION(0), TOPA_SIZE_BYTES(0));
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE0);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE0, 0);
 }
 
 static bool pmi_status(void)

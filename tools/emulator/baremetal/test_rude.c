@@ -151,8 +151,7 @@ static u32 old_entry_used(void)
 	topa_write(TABLE, 0, topa_entry(FIRST, TOPA_SIZE_4K, 0));
 	topa_write(TABLE, 1, topa_entry(LISTED, TOPA_SIZE_64K, 0));
 	topa_write(TABLE, 2, TABLE | TOPA_END);
-	wrmsr(MSR_RTIT_OUTPUT_BASE, TABLE);
-	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
+	pt_output_at(TABLE, 0);
 	wrmsr(MSR_RTIT_CTL, CTL_TRACE_OS | CTL_TOPA);
 	topa_write(TABLE, 1, topa_entry(CHANGED, TOPA_SIZE_64K, 0));
 	for (u32 i = 0; i < ROUNDS; i++)
