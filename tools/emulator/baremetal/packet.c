@@ -24,10 +24,6 @@ static const char *const names[] = {
 #define OPCODE_TSC	0x19
 #define OPCODE_MTC	0x59
 #define IP_OPCODE_MASK	0x1f
-#define IP_OPCODE_TIP	0x0d
-#define IP_OPCODE_PGE	0x11
-#define IP_OPCODE_PGD	0x01
-#define IP_OPCODE_FUP	0x1d
 #define CYC_OPCODE_MASK	0x03
 #define BIP_OPCODE_MASK	0x07
 #define BIP_OPCODE	0x04
@@ -79,6 +75,11 @@ static u64 rebuild_ip(u8 ip_bytes, u64 payload)
 		return payload;
 	}
 }
+
+/* Packets with an IP, by those bits of the opcode that are not the length of it. */
+static const u8 ip_types[IP_OPCODE_MASK + 1] = {
+	[0x0d] = P_TIP, [0x11] = P_PGE, [0x01] = P_PGD, [0x1d] = P_FUP,
+};
 
 static bool parse_ip(struct pkt *p, const u8 *b, u64 left)
 {
@@ -268,21 +269,8 @@ static bool parse_one(struct pkt *p, const u8 *b, u64 left)
 	case OPCODE_MTC:
 		return parse_fixed(p, P_MTC, 2, b, left);
 	}
-	switch (b[0] & IP_OPCODE_MASK) {
-	case IP_OPCODE_TIP:
-		p->type = P_TIP;
-		return parse_ip(p, b, left);
-	case IP_OPCODE_PGE:
-		p->type = P_PGE;
-		return parse_ip(p, b, left);
-	case IP_OPCODE_PGD:
-		p->type = P_PGD;
-		return parse_ip(p, b, left);
-	case IP_OPCODE_FUP:
-		p->type = P_FUP;
-		return parse_ip(p, b, left);
-	}
-	return false;
+	p->type = ip_types[b[0] & IP_OPCODE_MASK];
+	return p->type && parse_ip(p, b, left);
 }
 
 bool trace_parse(const u8 *buf, u64 bytes)
