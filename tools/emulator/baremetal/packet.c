@@ -357,24 +357,28 @@ const struct pkt *trace_find(int type, u32 nth)
 	return NULL;
 }
 
-/* Not compared by trace_match(): status within PSB+, padding, time. */
-static bool uncompared(const struct pkt *p)
+static bool is_time(const struct pkt *p)
 {
-	if (p->in_psb)
-		return true;
 	switch (p->type) {
-	case P_PAD:
-	case P_MNT:
-	case P_PSB:
-	case P_PSBEND:
-	case P_CBR:
-	case P_TSC:
-	case P_TMA:
-	case P_MTC:
-	case P_CYC:
+	case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
 		return true;
 	}
 	return false;
+}
+
+struct pkt *trace_next(const struct pkt *p)
+{
+	for (u32 i = p - trace.pkt + 1; i < trace.n; i++)
+		if (!is_time(&trace.pkt[i]))
+			return &trace.pkt[i];
+	return NULL;
+}
+
+/* Not compared by trace_match(): status within PSB+, padding, time. */
+static bool uncompared(const struct pkt *p)
+{
+	return p->in_psb || p->type == P_PSB || p->type == P_PSBEND || p->type == P_MNT ||
+	       is_time(p);
 }
 
 static bool tnt_match(u32 *pos, const char *bits)

@@ -172,6 +172,8 @@ bool trace_collect(void);
 void trace_dump(void);
 u32 trace_count(int type);
 const struct pkt *trace_find(int type, u32 nth);
+/* The packet behind @p that is not about time or padding, or NULL. */
+struct pkt *trace_next(const struct pkt *p);
 
 /*
  * One expected packet. Packets within PSB+, PAD and timing packets are not

@@ -18,29 +18,16 @@ extern const u8 near_empty_on[], filter_direct_in[], filter_direct_end[],
 #define DEBUGCTL_LBR	BIT(0)
 #define SOME_ADDRESS	0x1234567
 
-static bool is_time(const struct pkt *p)
-{
-	switch (p->type) {
-	case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
-		return true;
-	}
-	return false;
-}
-
 /* How many OVFs have a packet of @type behind them, but for time; @ip is no part of the range. */
 static u32 behind_ovf(int type, const u8 *from, const u8 *to)
 {
 	u32 n = 0;
 
 	for (u32 i = 0; i < trace.n; i++) {
-		u32 next = i + 1;
+		const struct pkt *next = trace_next(&trace.pkt[i]);
 
-		if (trace.pkt[i].type != P_OVF)
-			continue;
-		while (next < trace.n && is_time(&trace.pkt[next]))
-			next++;
-		n += next < trace.n && trace.pkt[next].type == type &&
-		     (trace.pkt[next].val < (u64)from || trace.pkt[next].val >= (u64)to);
+		n += trace.pkt[i].type == P_OVF && next && next->type == type &&
+		     (next->val < (u64)from || next->val >= (u64)to);
 	}
 	return n;
 }

@@ -24,19 +24,6 @@ static void run(int vector, const u8 *handler, snippet_fn *fn, u64 ctl)
 	gate_default(vector);
 }
 
-/* The next packet that is not about time or padding. */
-static struct pkt *next_packet(u32 i)
-{
-	while (++i < trace.n) {
-		switch (trace.pkt[i].type) {
-		case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
-			continue;
-		}
-		return &trace.pkt[i];
-	}
-	return NULL;
-}
-
 /*
  * The IP bit says whether a FUP follows. For IRET either is right: then the
  * bit and its FUP are taken away, so that the rest can be compared.
@@ -44,7 +31,7 @@ static struct pkt *next_packet(u32 i)
 static bool normalize_cfe(void)
 {
 	for (u32 i = 0; i < trace.n; i++) {
-		struct pkt *p = &trace.pkt[i], *next = next_packet(i);
+		struct pkt *p = &trace.pkt[i], *next = trace_next(p);
 
 		if (p->type != P_CFE || !p->flag)
 			continue;

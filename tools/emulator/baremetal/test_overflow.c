@@ -14,22 +14,14 @@ extern const u8 snip_bulk_on[], snip_bulk_off[], near_nested_outer[], near_neste
 /* Enough for a branch to be lost and not to be, at any place of an overflow. */
 #define STOP_ROUNDS	64
 
-/* First packet after @i that tells where tracing resumes. */
-static const struct pkt *resumption(u32 i)
+/* First packet after @p that tells where tracing resumes. */
+static const struct pkt *resumption(const struct pkt *p)
 {
-	while (++i < trace.n) {
-		const struct pkt *p = &trace.pkt[i];
-
-		if (p->in_psb || p->type == P_PSB || p->type == P_PSBEND)
-			continue;
-		switch (p->type) {
-		case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
-		case P_MODE_EXEC: case P_PIP:
-			continue;
-		}
-		return p;
-	}
-	return NULL;
+	do
+		p = trace_next(p);
+	while (p && (p->in_psb || p->type == P_PSB || p->type == P_PSBEND ||
+		     p->type == P_MODE_EXEC || p->type == P_PIP));
+	return p;
 }
 
 /* Every OVF is followed by FUP or TIP.PGE, with an IP of the loop. */
@@ -42,7 +34,7 @@ static void check_resumptions(void)
 
 		if (trace.pkt[i].type != P_OVF)
 			continue;
-		p = resumption(i);
+		p = resumption(&trace.pkt[i]);
 		if (!p)
 			continue;	/* the trace ends here */
 		if ((p->type != P_FUP && p->type != P_PGE) || p->val < (u64)snip_bulk_on ||
@@ -168,7 +160,7 @@ static void check_filter_time(void)
 	snippet_run_prepared(filter_hop, CTL_TRACE_OS | CTL_CYCEN |
 			     pt_range_set(0, filter_hop_in, filter_hop_end, ADDR_CFG_FILTER));
 	for (u32 i = 0; i + 1 < trace.n; i++) {
-		const struct pkt *next = resumption(i);
+		const struct pkt *next = resumption(&trace.pkt[i]);
 
 		early += trace.pkt[i].type == P_OVF && trace.pkt[i + 1].type == P_CYC &&
 			 next && next->type == P_PGE;

@@ -176,30 +176,17 @@ static void test_two(void)
 	ok(alone && same(BUFFER(1), BUFFER(2), alone), "smp: the second's trace is the same");
 }
 
-/* The packet behind @i that is not about time. */
-static const struct pkt *next_of(u32 *i)
-{
-	while (++*i < trace.n) {
-		switch (trace.pkt[*i].type) {
-		case P_PAD: case P_CBR: case P_TSC: case P_TMA: case P_MTC: case P_CYC:
-			continue;
-		}
-		return &trace.pkt[*i];
-	}
-	return NULL;
-}
-
 /* These packets come one behind another in the trace, which goes on. */
 static void contains(const struct expect *e, u32 n, const char *name)
 {
 	for (u32 start = 0; start < trace.n; start++) {
-		u32 i = start, got = 0;
-		const struct pkt *p = &trace.pkt[i];
+		const struct pkt *p = &trace.pkt[start];
+		u32 got = 0;
 
 		while (got < n && p && p->type == e[got].type && p->val == e[got].val &&
 		       p->aux == e[got].aux) {
 			got++;
-			p = next_of(&i);
+			p = trace_next(p);
 		}
 		if (got == n) {
 			ok(true, "%s", name);
