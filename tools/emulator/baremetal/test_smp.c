@@ -197,17 +197,21 @@ static void contains(const struct expect *e, u32 n, const char *name)
 	trace_dump();
 }
 
-/* The second processor traces across INIT and the start-up interrupt. */
+/* The second processor does the task @until INIT, and @after the start-up interrupt the other. */
+static bool across_init(int until, int after, const char *what)
+{
+	ap_task = until;
+	if (!ok(start_second(), "smp: INIT: the second processor %s", what))
+		return false;
+	ap_task = after;
+	return ok(start_second(), "smp: INIT: it starts again");
+}
+
 static void trace_init(u64 event_ctl)
 {
 	ap_event_ctl = event_ctl;
-	ap_task = AP_TRACE_SPIN;
-	if (!ok(start_second(), "smp: INIT: the second processor traces"))
-		return;
-	ap_task = AP_TRACE_END;
-	if (!ok(start_second(), "smp: INIT: it starts again"))
-		return;
-	trace_parse(BUFFER(1), FIELD_GET(MASK_OUTPUT_OFFSET, ap_position));
+	if (across_init(AP_TRACE_SPIN, AP_TRACE_END, "traces"))
+		trace_parse(BUFFER(1), FIELD_GET(MASK_OUTPUT_OFFSET, ap_position));
 }
 
 static void test_init(void)
@@ -234,11 +238,7 @@ static void test_init(void)
 static void test_init_branches(void)
 {
 	memset((void *)DS_AREA, 0, 4096);
-	ap_task = AP_BRANCHES;
-	if (!ok(start_second(), "smp: INIT: the second processor stores its branches"))
-		return;
-	ap_task = AP_BRANCHES_END;
-	if (!ok(start_second(), "smp: INIT: it starts again"))
+	if (!across_init(AP_BRANCHES, AP_BRANCHES_END, "stores its branches"))
 		return;
 	is(ap_ds_area, 0, "smp: INIT clears DS_AREA");
 	is(ap_debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS), 0, "smp: INIT ends the storing of branches");
