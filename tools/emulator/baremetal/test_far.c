@@ -35,36 +35,46 @@ static void run_with_gate(int vector, const u8 *handler, snippet_fn *fn)
 	gate_default(vector);
 }
 
-static void test_software(void)
+/* An event at @at in the sequence @snippet, whose handler comes back to _back. */
+#define EVENT(what, vector, handler, snippet, at) \
+	{ what, vector, handler, snippet, snippet##_on, at, snippet##_back, snippet##_off }
+
+static const struct {
+	const char *what;
+	int vector;
+	const u8 *handler;
+	snippet_fn *fn;
+	const u8 *on, *at, *back, *off;
+} events[] = {
+	EVENT("far: INT n: FUP of the instruction, TIP; IRET: TIP",
+	      INT_VECTOR, far_iret, far_int, far_int_insn),
+	EVENT("far: INT3: FUP of the instruction, TIP",
+	      VECTOR_BP, far_iret, far_int3, far_int3_insn),
+	EVENT("far: INT1: FUP of the instruction, TIP",
+	      VECTOR_DB, far_iret, far_int1, far_int1_insn),
+	EVENT("far: fault (#UD): FUP of the instruction, TIP",
+	      VECTOR_UD, far_skip2_handler, far_ud2, far_ud2_insn),
+	EVENT("far: page fault: FUP of the instruction, TIP",
+	      VECTOR_PF, far_pf_handler, far_pf, far_pf_insn),
+	EVENT("far: trap (single step): FUP of the next instruction",
+	      VECTOR_DB, far_single_step_handler, far_single_step, far_single_step_back),
+	EVENT("far: interrupt: FUP of the next instruction, TIP",
+	      IRQ_VECTOR, far_irq_handler, far_irq, far_irq_back),
+};
+
+static void test_events(void)
 {
-	run_with_gate(INT_VECTOR, far_iret, far_int);
-	EXPECT_TRACE("far: INT n: FUP of the instruction, TIP; IRET: TIP",
-		     E_PGE(far_int_on), E_FUP(far_int_insn), E_TIP(far_iret),
-		     E_TIP(far_int_back), E_FUP(far_int_off), E_PGD_NOIP);
-
-	run_with_gate(VECTOR_BP, far_iret, far_int3);
-	EXPECT_TRACE("far: INT3: FUP of the instruction, TIP",
-		     E_PGE(far_int3_on), E_FUP(far_int3_insn), E_TIP(far_iret),
-		     E_TIP(far_int3_back), E_FUP(far_int3_off), E_PGD_NOIP);
-
-	run_with_gate(VECTOR_DB, far_iret, far_int1);
-	EXPECT_TRACE("far: INT1: FUP of the instruction, TIP",
-		     E_PGE(far_int1_on), E_FUP(far_int1_insn), E_TIP(far_iret),
-		     E_TIP(far_int1_back), E_FUP(far_int1_off), E_PGD_NOIP);
+	snip_arg[0] = IRQ_VECTOR;	/* what far_irq asks for */
+	for (u32 i = 0; i < ARRAY_SIZE(events); i++) {
+		run_with_gate(events[i].vector, events[i].handler, events[i].fn);
+		EXPECT_TRACE(events[i].what, E_PGE(events[i].on), E_FUP(events[i].at),
+			     E_TIP(events[i].handler), E_TIP(events[i].back),
+			     E_FUP(events[i].off), E_PGD_NOIP);
+	}
 }
 
 static void test_exceptions(void)
 {
-	run_with_gate(VECTOR_UD, far_skip2_handler, far_ud2);
-	EXPECT_TRACE("far: fault (#UD): FUP of the instruction, TIP",
-		     E_PGE(far_ud2_on), E_FUP(far_ud2_insn), E_TIP(far_skip2_handler),
-		     E_TIP(far_ud2_back), E_FUP(far_ud2_off), E_PGD_NOIP);
-
-	run_with_gate(VECTOR_PF, far_pf_handler, far_pf);
-	EXPECT_TRACE("far: page fault: FUP of the instruction, TIP",
-		     E_PGE(far_pf_on), E_FUP(far_pf_insn), E_TIP(far_pf_handler),
-		     E_TIP(far_pf_back), E_FUP(far_pf_off), E_PGD_NOIP);
-
 	run_with_gate(VECTOR_GP, far_pf_handler, far_wrmsr_fault);
 	EXPECT_TRACE("far: a refused WRMSR to CTL faults, and tracing goes on",
 		     E_PGE(far_wrmsr_fault_on), E_FUP(far_wrmsr_fault_insn), E_TIP(far_pf_handler),
@@ -82,12 +92,6 @@ static void test_exceptions(void)
 	EXPECT_TRACE("far: fault in the middle of REP: FUP of the string instruction",
 		     E_PGE(far_rep_fault_on), E_FUP(far_rep_insn), E_TIP(far_rep_handler),
 		     E_TIP(far_rep_insn), E_FUP(far_rep_fault_off), E_PGD_NOIP);
-
-	run_with_gate(VECTOR_DB, far_single_step_handler, far_single_step);
-	EXPECT_TRACE("far: trap (single step): FUP of the next instruction",
-		     E_PGE(far_single_step_on), E_FUP(far_single_step_back),
-		     E_TIP(far_single_step_handler), E_TIP(far_single_step_back),
-		     E_FUP(far_single_step_off), E_PGD_NOIP);
 }
 
 /* The one FUP whose payload cannot be compressed by sign extension. */
@@ -106,15 +110,9 @@ static void test_non_canonical(void)
 	   "far: a non-canonical IP is not sent sign-extended");
 }
 
-static void test_interrupts(void)
+static void test_nmi(void)
 {
 	const struct pkt *fup;
-
-	snip_arg[0] = IRQ_VECTOR;
-	run_with_gate(IRQ_VECTOR, far_irq_handler, far_irq);
-	EXPECT_TRACE("far: interrupt: FUP of the next instruction, TIP",
-		     E_PGE(far_irq_on), E_FUP(far_irq_back), E_TIP(far_irq_handler),
-		     E_TIP(far_irq_back), E_FUP(far_irq_off), E_PGD_NOIP);
 
 	run_with_gate(VECTOR_NMI, far_iret, far_nmi);
 	fup = trace.pkt;
@@ -163,10 +161,10 @@ static void test_cr3(void)
 
 void test_far(void)
 {
-	test_software();
+	test_events();
 	test_exceptions();
 	test_non_canonical();
-	test_interrupts();
+	test_nmi();
 	test_branches();
 	test_cr3();
 	pt_reset();
