@@ -49,34 +49,28 @@ static u64 highest_page(void)
 	return GENMASK(max_phys_addr_bits() - 1, 12);
 }
 
+/* With no table but what is at @base. */
+static void run_table(u64 base, u64 mask, const char *name)
+{
+	window_init();
+	run_topa(base, mask, ROUNDS, name);
+}
+
 static void test_table_places(void)
 {
-	static const struct {
-		u64 base;
-		const char *name;
-	} places[] = {
-		{ ABOVE_RAM, "a table above RAM" },
-		{ PCI_HOLE, "a table in the PCI hole" },
-		{ LAPIC_PAGE, "a table in the LAPIC page" },
-		{ FIRMWARE, "a table in the firmware" },
-		{ 0xa0000, "a table in the VGA window" },
-	};
-
-	for (u32 i = 0; i < ARRAY_SIZE(places); i++) {
-		window_init();
-		run_topa(places[i].base, 0, ROUNDS, places[i].name);
-	}
-	window_init();
-	run_topa(highest_page(), 0, ROUNDS, "a table in the last physical page");
-	window_init();
-	run_topa(highest_page(), MASK_TABLE_OFFSET, ROUNDS,
-		 "an index that leaves the physical address space");
+	run_table(ABOVE_RAM, 0, "a table above RAM");
+	run_table(PCI_HOLE, 0, "a table in the PCI hole");
+	run_table(LAPIC_PAGE, 0, "a table in the LAPIC page");
+	run_table(FIRMWARE, 0, "a table in the firmware");
+	run_table(0xa0000, 0, "a table in the VGA window");
+	run_table(highest_page(), 0, "a table in the last physical page");
+	run_table(highest_page(), MASK_TABLE_OFFSET,
+		  "an index that leaves the physical address space");
 	/* Entries far behind the table, in poisoned and in absent memory. */
 	window_init();
 	topa_write(TABLE0, 0, REGION0);
 	run_topa(TABLE0, TABLE_INDEX(0x10000), ROUNDS, "an index far beyond the table");
-	window_init();
-	run_topa(TABLE0, MASK_TABLE_OFFSET, ROUNDS, "the highest index");
+	run_table(TABLE0, MASK_TABLE_OFFSET, "the highest index");
 }
 
 static void test_chains(void)
@@ -110,31 +104,21 @@ static void test_table_in_region(void)
 	run_topa(TABLE0, 0, 500, "a region that is its own table");
 }
 
+static void run_region(u64 base, u64 mask, u64 rounds, const char *name)
+{
+	window_init();
+	topa_write(TABLE0, 0, base);
+	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
+	run_topa(TABLE0, mask, rounds, name);
+}
+
 static void test_region_places(void)
 {
-	static const struct {
-		u64 base;
-		const char *name;
-	} places[] = {
-		{ ABOVE_RAM, "a region above RAM" },
-		{ PCI_HOLE, "a region in the PCI hole" },
-		{ FIRMWARE, "a region in the firmware" },
-	};
-
-	for (u32 i = 0; i < ARRAY_SIZE(places); i++) {
-		window_init();
-		topa_write(TABLE0, 0, places[i].base);
-		topa_write(TABLE0, 1, TABLE0 | TOPA_END);
-		run_topa(TABLE0, 0, ROUNDS, places[i].name);
-	}
-	window_init();
-	topa_write(TABLE0, 0, highest_page());
-	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
-	run_topa(TABLE0, 0, ROUNDS, "a region in the last physical page");
-	window_init();
-	topa_write(TABLE0, 0, LAPIC_PAGE);
-	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
-	run_topa(TABLE0, (u64)LAPIC_UNUSED << 32, 10, "a region in the LAPIC page");
+	run_region(ABOVE_RAM, 0, ROUNDS, "a region above RAM");
+	run_region(PCI_HOLE, 0, ROUNDS, "a region in the PCI hole");
+	run_region(FIRMWARE, 0, ROUNDS, "a region in the firmware");
+	run_region(highest_page(), 0, ROUNDS, "a region in the last physical page");
+	run_region(LAPIC_PAGE, (u64)LAPIC_UNUSED << 32, 10, "a region in the LAPIC page");
 }
 
 static void test_single_places(void)
