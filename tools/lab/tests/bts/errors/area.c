@@ -37,8 +37,7 @@ static int prepare(struct aux_event *event, struct perf_event_attr *attr)
 	return 0;
 }
 
-/* An attempt with such an event, whose area can be mapped if nothing is wrong. */
-static int with_event(int (*attempt)(struct aux_event *event))
+int meet_with_event(int (*attempt)(struct aux_event *event))
 {
 	struct aux_event event;
 	int ret;
@@ -84,36 +83,6 @@ static int beside_area(struct aux_event *event)
 		return BROKEN;
 	event->page->aux_size = 2 * AREA;
 	return map_raw(event, event->data_len, 2 * AREA, MAP_SHARED);
-}
-
-static int meet_three_pages(void)
-{
-	return with_event(three_pages);
-}
-
-static int meet_other_size(void)
-{
-	return with_event(other_size);
-}
-
-static int meet_other_offset(void)
-{
-	return with_event(other_offset);
-}
-
-static int meet_over_data(void)
-{
-	return with_event(over_data);
-}
-
-static int meet_private(void)
-{
-	return with_event(private);
-}
-
-static int meet_beside_area(void)
-{
-	return with_event(beside_area);
 }
 
 /* Nobody has said where the area is to be. */
@@ -184,27 +153,22 @@ static int set_filter(struct aux_event *event)
 	return ioctl(event->fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x400000/0x1000") ? -errno : 0;
 }
 
-static int meet_filter(void)
-{
-	return with_event(set_filter);
-}
-
 #define PLACE	"for any other mapping that Documentation/userspace-api/perf_aux_area.rst " \
 		"rules out"
 #define LIMIT	"above perf_event_mlock_kb and RLIMIT_MEMLOCK, without CAP_IPC_LOCK"
 
 const struct refusal by_area[] = {
-	{ MMAP, PLACE, "three pages", meet_three_pages },
-	{ MMAP, PLACE, "another size than that of the user page", meet_other_size },
-	{ MMAP, PLACE, "another offset than that of the user page", meet_other_offset },
-	{ MMAP, PLACE, "where the data buffer ends", meet_over_data },
+	{ MMAP, PLACE, "three pages", .with_event = three_pages },
+	{ MMAP, PLACE, "another size than that of the user page", .with_event = other_size },
+	{ MMAP, PLACE, "another offset than that of the user page", .with_event = other_offset },
+	{ MMAP, PLACE, "where the data buffer ends", .with_event = over_data },
 	{ MMAP, PLACE, "no data buffer", meet_no_data },
-	{ MMAP, PLACE, "an area of another size is mapped", meet_beside_area },
-	{ MMAP, PLACE, "a private mapping", meet_private },
+	{ MMAP, PLACE, "an area of another size is mapped", .with_event = beside_area },
+	{ MMAP, PLACE, "a private mapping", .with_event = private },
 	{ MMAP, "for an event that is inherited and not bound to a CPU", "inherit",
 	  meet_inherited },
 	{ MMAP, LIMIT, "as an ordinary user", meet_limit },
-	{ IOCTL, "to set address filters", "a filter of a page", meet_filter },
+	{ IOCTL, "to set address filters", "a filter of a page", .with_event = set_filter },
 	{ }
 };
 
@@ -225,7 +189,7 @@ static int meet_too_large(void)
 		return BROKEN;
 	for (total = AREA; total <= info.totalram * info.mem_unit;)
 		total *= 2;
-	return with_event(map_size);
+	return meet_with_event(map_size);
 }
 
 /* The machine has as much, but others have some of it. */
@@ -238,7 +202,7 @@ static int meet_no_memory(void)
 	total /= 2;
 	available = info.freeram * info.mem_unit;
 	diag("%zu KiB for an area, %zu free", total >> 10, available >> 10);
-	return available < total ? with_event(map_size) : BROKEN;
+	return available < total ? meet_with_event(map_size) : BROKEN;
 }
 
 #define MEMORY	"if there is no memory for it"

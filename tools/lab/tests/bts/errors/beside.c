@@ -8,8 +8,6 @@
 
 #define PERIOD	10000
 
-typedef int opener(void);
-
 static int open_thread(void)
 {
 	return open_trace(NULL, 0, ANYWHERE);
@@ -64,8 +62,7 @@ static int open_each_branch(void)
 	return open_sampler(&attr);
 }
 
-/* What the second meets; alone, it is allowed. */
-static int beside(opener *first, opener *second)
+int meet_beside(int (*first)(void), int (*second)(void))
 {
 	int one, ret;
 
@@ -79,88 +76,36 @@ static int beside(opener *first, opener *second)
 	return ret;
 }
 
-static int meet_task_and_cpu(void)
-{
-	return beside(open_thread, open_other_cpu);
-}
-
-static int meet_cpu_and_task(void)
-{
-	return beside(open_cpu, open_thread);
-}
-
-static int meet_cpu_twice(void)
-{
-	return beside(open_cpu, open_cpu);
-}
-
-static int meet_task_twice(void)
-{
-	return beside(open_thread, open_thread);
-}
-
-static int meet_task_elsewhere(void)
-{
-	return beside(open_thread_on_cpu, open_thread);
-}
-
 #define CPU_AND_TASK	"for a CPU beside an event of a task, or the other way round"
 #define TWICE		"for a CPU or a task that has such an event"
 
 const struct refusal by_trace[] = {
-	{ OPEN, CPU_AND_TASK, "a task, then a CPU", meet_task_and_cpu },
-	{ OPEN, CPU_AND_TASK, "a CPU, then a task", meet_cpu_and_task },
-	{ OPEN, TWICE, "a CPU, and again", meet_cpu_twice },
-	{ OPEN, TWICE, "a task, and again", meet_task_twice },
-	{ OPEN, TWICE, "a task on a CPU, then anywhere", meet_task_elsewhere },
+	{ OPEN, CPU_AND_TASK, "a task, then a CPU", .beside = { open_thread, open_other_cpu } },
+	{ OPEN, CPU_AND_TASK, "a CPU, then a task", .beside = { open_cpu, open_thread } },
+	{ OPEN, TWICE, "a CPU, and again", .beside = { open_cpu, open_cpu } },
+	{ OPEN, TWICE, "a task, and again", .beside = { open_thread, open_thread } },
+	{ OPEN, TWICE, "a task on a CPU, then anywhere",
+	  .beside = { open_thread_on_cpu, open_thread } },
 	{ }
 };
-
-static int meet_lbr_and_trace(void)
-{
-	return beside(open_lbr, open_thread);
-}
-
-static int meet_trace_and_lbr(void)
-{
-	return beside(open_thread, open_lbr);
-}
-
-static int meet_branches_and_trace(void)
-{
-	return beside(open_each_branch, open_thread);
-}
-
-static int meet_trace_and_branches(void)
-{
-	return beside(open_thread, open_each_branch);
-}
 
 #define LBR		"beside last branch records"
 #define EACH_BRANCH	"beside samples of each branch by the core PMU"
 
 const struct refusal by_others[] = {
-	{ OPEN, LBR, "last branch records, then a trace", meet_lbr_and_trace },
-	{ OPEN, LBR, "a trace, then last branch records", meet_trace_and_lbr },
-	{ OPEN, EACH_BRANCH, "samples of each branch, then a trace", meet_branches_and_trace },
-	{ OPEN, EACH_BRANCH, "a trace, then samples of each branch", meet_trace_and_branches },
+	{ OPEN, LBR, "last branch records, then a trace", .beside = { open_lbr, open_thread } },
+	{ OPEN, LBR, "a trace, then last branch records", .beside = { open_thread, open_lbr } },
+	{ OPEN, EACH_BRANCH, "samples of each branch, then a trace",
+	  .beside = { open_each_branch, open_thread } },
+	{ OPEN, EACH_BRANCH, "a trace, then samples of each branch",
+	  .beside = { open_thread, open_each_branch } },
 	{ }
 };
-
-static int meet_pt_and_trace(void)
-{
-	return beside(open_pt, open_thread);
-}
-
-static int meet_trace_and_pt(void)
-{
-	return beside(open_thread, open_pt);
-}
 
 #define PT	"beside Intel PT, on processors that cannot use both"
 
 const struct refusal by_pt[] = {
-	{ OPEN, PT, "Intel PT, then BTS", meet_pt_and_trace },
-	{ OPEN, PT, "BTS, then Intel PT", meet_trace_and_pt },
+	{ OPEN, PT, "Intel PT, then BTS", .beside = { open_pt, open_thread } },
+	{ OPEN, PT, "BTS, then Intel PT", .beside = { open_thread, open_pt } },
 	{ }
 };

@@ -20,10 +20,17 @@
  * @when: on what condition, in the words of Documentation/admin-guide/perf/intel-bts.rst
  * @what: what is done
  * @meet: does it; 0 if it is not refused, -errno, or BROKEN if it could not be tried
+ *
+ * Instead of @meet:
+ *
+ * @with_event: the same, with an event whose area can be mapped
+ * @beside: opens an event, and then the one that is refused; alone, it is not
  */
 struct refusal {
 	const char *call, *when, *what;
 	int (*meet)(void);
+	int (*with_event)(struct aux_event *event);
+	int (*beside[2])(void);
 };
 
 /* No errno */
@@ -52,6 +59,10 @@ int try_cpu(pid_t pid, int cpu);
 
 /* A file of the kernel's; BROKEN if that cannot be. */
 int write_file(const char *path, const char *text);
+
+/* What the two other kinds of cases meet. */
+int meet_with_event(int (*attempt)(struct aux_event *event));	/* area.c */
+int meet_beside(int (*first)(void), int (*second)(void));	/* beside.c */
 
 /* What a child that is an ordinary user meets; @attempt returns as refusal::meet does. */
 int as_nobody(const char *paranoid, int (*attempt)(void));

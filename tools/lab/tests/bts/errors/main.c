@@ -38,11 +38,20 @@ static bool is_usual(bool levels)
 	return good;
 }
 
+static int meet(const struct refusal *refusal)
+{
+	if (refusal->with_event)
+		return meet_with_event(refusal->with_event);
+	if (refusal->beside[0])
+		return meet_beside(refusal->beside[0], refusal->beside[1]);
+	return refusal->meet();
+}
+
 /* @pmu: there is one; @levels: and it can exclude some */
 static void run(const struct refusal *cases, bool pmu, bool levels)
 {
 	for (; cases->call; cases++) {
-		int ret = cases->meet();
+		int ret = meet(cases);
 		bool usual = !pmu || is_usual(levels);
 		const char *met = ret < 0 ? strerrorname_np(-ret) : ret ? "not tried" : "allowed";
 
@@ -57,7 +66,7 @@ static void run(const struct refusal *cases, bool pmu, bool levels)
 static void run_allowed(const struct refusal *cases)
 {
 	for (; cases->call; cases++)
-		point(!cases->meet(), "allowed here: %s", cases->what);
+		point(!meet(cases), "allowed here: %s", cases->what);
 }
 
 int main(int argc, char **argv)
