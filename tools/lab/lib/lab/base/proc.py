@@ -48,6 +48,14 @@ def require(tool: str) -> str:
     return path
 
 
+def _words(argv: Sequence[str | Path]) -> list[str]:
+    """A command as strings; its tool is there."""
+    words = [str(word) for word in argv]
+    if "/" not in words[0]:
+        require(words[0])
+    return words
+
+
 def jobs() -> str:
     return str(len(os.sched_getaffinity(0)))
 
@@ -81,10 +89,10 @@ def run(argv: Sequence[str | Path], log: Path, cwd: Path | None = None,
 
 def _run(argv: Sequence[str | Path], log: Path, cwd: Path | None, env: Mapping[str, str] | None,
          on_line: Callable[[str], None] | None, failed: str | None, whole: bool) -> None:
-    require(str(argv[0])) if "/" not in str(argv[0]) else None
+    words = _words(argv)
     with open(log, "ab", buffering=0) as out:
-        out.write(f"$ {' '.join(map(str, argv))}\n".encode())
-        process = _start([str(a) for a in argv], whole, cwd=cwd, env=environment(env),
+        out.write(f"$ {' '.join(words)}\n".encode())
+        process = _start(words, whole, cwd=cwd, env=environment(env),
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT)
         try:
@@ -99,7 +107,7 @@ def _run(argv: Sequence[str | Path], log: Path, cwd: Path | None, env: Mapping[s
         finally:
             status = wait(process)
     if status:
-        raise LabError(failed or f"cannot run {os.path.basename(str(argv[0]))}",
+        raise LabError(failed or f"cannot run {os.path.basename(words[0])}",
                        f"see the end of {log}", log=log)
 
 
@@ -143,10 +151,10 @@ def stop() -> None:
 def output(argv: Sequence[str | Path], env: Mapping[str, str] | None = None,
            cwd: Path | None = None) -> str:
     """Standard output of a short command that must succeed."""
-    require(str(argv[0])) if "/" not in str(argv[0]) else None
-    done = subprocess.run([str(a) for a in argv], env=environment(env), cwd=cwd, text=True,
+    words = _words(argv)
+    done = subprocess.run(words, env=environment(env), cwd=cwd, text=True,
                           capture_output=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise LabError(f"cannot run {' '.join(map(str, argv[:3]))}", reason)
+        raise LabError(f"cannot run {' '.join(words[:3])}", reason)
     return done.stdout
