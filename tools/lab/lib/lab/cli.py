@@ -308,22 +308,22 @@ def verb_rebase(options: argparse.Namespace) -> int:
         return rebase.run(options.release, options.acknowledge)
 
 
-def verb_regrow(options: argparse.Namespace) -> int:
-    made = regrow.run(options.since)
-    for file in made:
-        print(f"made again: {paths.shown(file)}")
-    if not made:
-        print("each grow.patch fits as it is")
+def say_made(files: list[Path], nothing: str) -> int:
+    """What a verb has done to the steps' files."""
+    for file in files:
+        print(f"{'made again' if file.exists() else 'gone'}: {paths.shown(file)}")
+    if not files:
+        print(nothing)
     return 0
+
+
+def verb_regrow(options: argparse.Namespace) -> int:
+    return say_made(regrow.run(options.since), "each grow.patch fits as it is")
 
 
 def verb_port(options: argparse.Namespace) -> int:
-    made = port.run(options.step, options.since)
-    for file in made:
-        print(f"{'made again' if file.exists() else 'gone'}: {paths.shown(file)}")
-    if not made:
-        print("the hooks of all bases are as they should be")
-    return 0
+    return say_made(port.run(options.step, options.since),
+                    "the hooks of all bases are as they should be")
 
 
 def verb_menuconfig(_options: argparse.Namespace) -> int:
