@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from lab import listing, otherbases
 from lab.base import bases, host, paths, sources, terminal, tier, ui
@@ -29,6 +29,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise LabError(message, f"see '{self.prog} --help'")
+
+
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def positive(kind: Callable[[str], float], what: str) -> Callable[[str], float]:
@@ -496,7 +499,7 @@ def add_base_option(parser: argparse.ArgumentParser, **more: Any) -> None:
                              f"{paths.DEFAULT_BASE})", **more)
 
 
-def add_verb(verbs: "argparse._SubParsersAction[Parser]", name: str,
+def add_verb(verbs: Verbs, name: str,
              call: Callable[[argparse.Namespace], int], text: str, example: str) -> Parser:
     parser = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                               epilog=f"example: {example}")
@@ -506,7 +509,7 @@ def add_verb(verbs: "argparse._SubParsersAction[Parser]", name: str,
     return parser
 
 
-def add_build(verbs: "argparse._SubParsersAction[Parser]") -> None:
+def add_build(verbs: Verbs) -> None:
     one = add_verb(verbs, "build", verb_build, "fetch and build kernel, perf and QEMU",
                    "lab build --debug")
     one.add_argument("--kernel", default=paths.SERIES, metavar="series|stock")
@@ -520,7 +523,7 @@ def add_build(verbs: "argparse._SubParsersAction[Parser]") -> None:
                      help="also QEMU without the PT model, to measure against")
 
 
-def add_guest_verbs(verbs: "argparse._SubParsersAction[Parser]") -> None:
+def add_guest_verbs(verbs: Verbs) -> None:
     run = add_verb(verbs, "run", verb_run, "run a command in a guest",
                    "lab run --cpus 4 -- perf stat -e cycles:u true")
     shell = add_verb(verbs, "shell", verb_shell,
@@ -566,21 +569,19 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
                         help="how many tests at a time (default: a CPU and 6 GiB for each)")
 
 
-def build_parser() -> Parser:
-    parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
-                    epilog=EPILOG)
-    add_base_option(parser, default="")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
-                                  parser_class=Parser)
-    add_build(verbs)
-    add_guest_verbs(verbs)
+def add_sender(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
+                        help="who sends them: From and Signed-off-by (default: not signed off)")
+
+
+def add_product_verbs(verbs: Verbs) -> None:
+    """The two series, and what they are made of."""
     add_verb(verbs, "menuconfig", verb_menuconfig,
              "choose the options of the series' kernel, in the kernel's own menu",
              "lab menuconfig")
     one = add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
                    "lab series --from 'Ann Other <ann@example.org>'")
-    one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
-                     help="who sends them: From and Signed-off-by (default: not signed off)")
+    add_sender(one)
     one = add_verb(verbs, "emulator", verb_emulator,
                    "build QEMU with the models of PT, PerfMon, LBR, PEBS and BTS, and nothing else",
                    "lab emulator --check")
@@ -592,12 +593,15 @@ def build_parser() -> Parser:
     one = add_verb(verbs, "qemu-series", verb_qemu_series,
                    "write the models of PT, PerfMon, LBR, PEBS and BTS as patches for QEMU's 'git am'",
                    "lab qemu-series --from 'Ann Other <ann@example.org>'")
-    one.add_argument("--from", dest="sender", default="", metavar="'NAME <ADDRESS>'",
-                     help="who sends them: From and Signed-off-by (default: not signed off)")
+    add_sender(one)
     one.add_argument("release", nargs="*", metavar="|".join(qemuseries.releases()),
                      help="for these releases of QEMU (default: for each)")
     add_verb(verbs, "abi", verb_abi, "what user space and modules see otherwise than of the base",
              "lab --base 6.12 abi")
+
+
+def add_upkeep_verbs(verbs: Verbs) -> None:
+    """For who edits: the steps fit their bases again, and other releases of them."""
     one = add_verb(verbs, "rebase", verb_rebase,
                    "take another release of the base, and show what it changed in what goes",
                    "lab rebase 6.12.118")
@@ -619,6 +623,9 @@ def build_parser() -> Parser:
                      help="a step (default: each that has hooks of a base's own)")
     one.add_argument("--since", default="HEAD", metavar="COMMIT",
                      help="the commit from which on they have changed (default: the newest one)")
+
+
+def add_test_verbs(verbs: Verbs) -> None:
     test = add_verb(verbs, "test", verb_test, "run the tests", "lab test lab/canary")
     add_choice(test)
     add_tier(test, "the tier 'all': each size, seed, set of capabilities and long run")
@@ -646,6 +653,9 @@ def build_parser() -> Parser:
     add_tier(one, "the tier 'all'")
     add_jobs(one)
     one.set_defaults(qemu="", kernel=paths.SERIES, debug=False)
+
+
+def add_fuzz(verbs: Verbs) -> None:
     one = add_verb(verbs, "fuzz", verb_fuzz,
                    "fuzz AUX areas, and make a small program of what is found (make fuzz)",
                    "lab fuzz --debug --time 3600")
@@ -660,6 +670,9 @@ def build_parser() -> Parser:
     one.add_argument("--seed", type=int, default=None, metavar="N",
                      help="of the first choices; all further ones depend on what is reached")
     one.set_defaults(qemu="")
+
+
+def add_other_verbs(verbs: Verbs) -> None:
     add_verb(verbs, "list", verb_list,
              "what is built, the tests, the CPU models, the PT capabilities", "lab list")
     cleaner = add_verb(verbs, "clean", verb_clean, "remove what was built, keep the sources",
@@ -677,6 +690,21 @@ def build_parser() -> Parser:
                    "lab --base 6.1 deb")
     one.add_argument("--full", action="store_true",
                      help="the kernel in Debian's own configuration: takes hours and 40 GiB")
+
+
+def build_parser() -> Parser:
+    parser = Parser(prog="lab", description="Kernels with Intel PT on any machine.",
+                    epilog=EPILOG)
+    add_base_option(parser, default="")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
+                                  parser_class=Parser)
+    add_build(verbs)
+    add_guest_verbs(verbs)
+    add_product_verbs(verbs)
+    add_upkeep_verbs(verbs)
+    add_test_verbs(verbs)
+    add_fuzz(verbs)
+    add_other_verbs(verbs)
     return parser
 
 
