@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TAP for tests in Python: cases are functions, a failed assertion is 'not ok'."""
 
+import contextlib
 import os
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 LAB_DIR = Path(__file__).resolve().parent.parent.parent
@@ -46,6 +48,28 @@ def raises(kind, part, call, *args, **kwargs):
         contains(str(error), part)
         return error
     raise AssertionError(f"no {kind.__name__} from {call.__name__}")
+
+
+@contextlib.contextmanager
+def variables(**given):
+    """Environment variables for a while; None for none."""
+    with mock.patch.dict(os.environ):
+        for name, value in given.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        yield
+
+
+# Other attributes of a module or an object for a while: replaced(host, GIB=1)
+replaced = mock.patch.multiple
+
+
+def script(file, text):
+    """A shell script in the place of a program."""
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
 
 
 def as_user(**more):
