@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +18,8 @@ sys.path.insert(0, str(LAB_DIR / "lib"))
 from lab.base import paths, tier
 from lab.testing.points import Points
 
+ROOT = LAB_DIR.parent.parent
+LAB = os.environ.get("LAB") or str(LAB_DIR / "lab")
 CASES = []
 
 
@@ -28,6 +31,14 @@ def case(function):
     """Decorator: register a case; its first doc line is its name."""
     CASES.append(function)
     return function
+
+
+def case_of(name, call, *args):
+    """Register a call as a case with this name: a row of a table."""
+    def one():
+        call(*args)
+    one.__doc__ = name
+    return case(one)
 
 
 def equal(found, wanted, what=""):
@@ -48,6 +59,23 @@ def raises(kind, part, call, *args, **kwargs):
         contains(str(error), part)
         return error
     raise AssertionError(f"no {kind.__name__} from {call.__name__}")
+
+
+def ran(*command, **options):
+    """A command when it has ended, with what it has said as text; its status may be any."""
+    options = {"capture_output": True, "text": True, "check": False, **options}
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(command, **options)
+
+
+def refused(done, *parts, status=1):
+    """The status, and one line of the lab's that has the parts; no traceback."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("lab:")]
+    equal((done.returncode, len(lines)), (status, 1), done.stderr[-600:])
+    for part in parts:
+        contains(lines[0], part)
+    assert "Traceback" not in done.stderr, done.stderr
 
 
 @contextlib.contextmanager
