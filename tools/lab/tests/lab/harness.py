@@ -3,6 +3,8 @@
 
 import contextlib
 import os
+import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,7 +39,7 @@ def case_of(name, call, *args):
     """Register a call as a case with this name: a row of a table."""
     def one():
         call(*args)
-    one.__doc__ = name
+    one.__name__ = one.__doc__ = name
     return case(one)
 
 
@@ -67,6 +69,44 @@ def ran(*command, **options):
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(command, **options)
+
+
+class Terminal:
+    """A command on a terminal of its own. What it writes there is in text, its end in status."""
+
+    def __init__(self, *command, cwd=".", env=os.environ, **variables):
+        self.text, self.answered, self.status = "", 0, None
+        self.pid, self.master = pty.fork()
+        if not self.pid:
+            os.chdir(cwd)
+            os.execvpe(command[0], command, {**env, **variables})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        while not kind and self.read():
+            pass
+        os.close(self.master)
+        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def read(self):
+        """More text; nothing where the command has closed the terminal."""
+        try:
+            got = os.read(self.master, 4096).decode(errors="replace")
+        except OSError:
+            got = ""
+        self.text += got
+        return got
+
+    def answer(self, wanted, typed):
+        """Wait for a text, behind those that had an answer, then type."""
+        end = time.monotonic() + 120 * tier.patience()
+        while not re.search(wanted, self.text[self.answered:]):
+            assert time.monotonic() < end and self.read(), f"no {wanted} in {self.text}"
+        self.answered = len(self.text)
+        time.sleep(0.3)
+        os.write(self.master, typed.encode())
 
 
 def refused(done, *parts, status=1):
