@@ -35,6 +35,11 @@ def case(function):
     return function
 
 
+def long_case(function):
+    """A case of the tier 'all'."""
+    return case(function) if tier.is_all() else function
+
+
 def case_of(name, call, *args):
     """Register a call as a case with this name: a row of a table."""
     def one():
