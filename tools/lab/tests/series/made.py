@@ -3,9 +3,9 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
+import harness
 from lab.assembling import assemble, layer, steps
 from lab.base import bases, paths
 
@@ -55,6 +55,8 @@ HOOK = """--- a/kernel/Makefile
 -obj-y := core.o
 +obj-y := core.o new.o
 """
+# The repository itself; the small ones of the cases take its place.
+REAL = (paths.OVERLAY_DIR, paths.PATCHES_DIR)
 PART_FILES = {"hooks": "hooks.patch", "grow": "grow.patch"}
 NEW = "// SPDX-License-Identifier: GPL-2.0\nint old(int a)\n{\n\treturn a + 1;\n}\n"
 
@@ -65,6 +67,25 @@ def write(root, files):
         (root / name).write_text(text)
 
 
+def own_place():
+    """A build directory of the test's own, of the default base, and where its small world is."""
+    directory = harness.own_build_dir()
+    os.environ.pop("LAB_BASE", None)
+    return directory, Path(directory.name, "world")
+
+
+def use_real():
+    """Let the lab see the repository itself again."""
+    paths.OVERLAY_DIR, paths.PATCHES_DIR = REAL
+
+
+def git(place, *args, **env):
+    """What git says to somebody who is nobody."""
+    return harness.ran("git", "-C", place, "-c", "user.name=A Person", "-c",
+                       "user.email=a@example.org", *args, check=True,
+                       env={**os.environ, **env}).stdout
+
+
 class Line:
     """A step's line that nobody sees."""
 
@@ -72,6 +93,12 @@ class Line:
 
     def progress(self, text):
         pass
+
+
+def commit_all(place, message, **env):
+    git(place, "init", "-q")
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", message, **env)
 
 
 class World:
@@ -145,14 +172,7 @@ class World:
 
     def commit(self, date="2026-01-02T03:04:05+0000"):
         """The repository's history, of which the patches take author and date."""
-        def git(*args):
-            subprocess.run(["git", "-C", str(self.root), "-c", "user.name=A Person",
-                            "-c", "user.email=a@example.org", *args], check=True,
-                           capture_output=True,
-                           env={**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date})
-        git("init", "-q")
-        git("add", "-A")
-        git("commit", "-q", "-m", "all")
+        commit_all(self.root, "all", GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date)
 
 
 def replacing(place):
