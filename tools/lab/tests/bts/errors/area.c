@@ -143,11 +143,6 @@ static int map_too_much(void)
 	return ret;
 }
 
-static int meet_limit(void)
-{
-	return as_nobody("1", map_too_much);
-}
-
 static int set_filter(struct aux_event *event)
 {
 	return ioctl(event->fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x400000/0x1000") ? -errno : 0;
@@ -167,7 +162,7 @@ const struct refusal by_area[] = {
 	{ MMAP, PLACE, "a private mapping", .with_event = private },
 	{ MMAP, "for an event that is inherited and not bound to a CPU", "inherit",
 	  meet_inherited },
-	{ MMAP, LIMIT, "as an ordinary user", meet_limit },
+	{ MMAP, LIMIT, "as an ordinary user", map_too_much, "1" },
 	{ IOCTL, "to set address filters", "a filter of a page", .with_event = set_filter },
 	{ }
 };

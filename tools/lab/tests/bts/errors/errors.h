@@ -20,6 +20,8 @@
  * @when: on what condition, in the words of Documentation/admin-guide/perf/intel-bts.rst
  * @what: what is done
  * @meet: does it; 0 if it is not refused, -errno, or BROKEN if it could not be tried
+ * @paranoid: if there is one, an ordinary user does it, with this perf_event_paranoid
+ * @enough: with this one it is allowed, if there is one
  *
  * Instead of @meet:
  *
@@ -29,6 +31,7 @@
 struct refusal {
 	const char *call, *when, *what;
 	int (*meet)(void);
+	const char *paranoid, *enough;
 	int (*with_event)(struct aux_event *event);
 	int (*beside[2])(void);
 };

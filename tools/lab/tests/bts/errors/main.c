@@ -44,6 +44,11 @@ static int meet(const struct refusal *refusal)
 		return meet_with_event(refusal->with_event);
 	if (refusal->beside[0])
 		return meet_beside(refusal->beside[0], refusal->beside[1]);
+	/* The other half of it: with a little more privilege it is allowed. */
+	if (refusal->enough && as_nobody(refusal->enough, refusal->meet))
+		return BROKEN;
+	if (refusal->paranoid)
+		return as_nobody(refusal->paranoid, refusal->meet);
 	return refusal->meet();
 }
 

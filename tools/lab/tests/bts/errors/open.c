@@ -73,43 +73,15 @@ static int open_parent(void)
 	return try_cpu(getppid(), ANYWHERE);
 }
 
-/* The other half of each: with a little more privilege it is allowed. */
-static int without(const char *paranoid, const char *enough, int (*attempt)(void))
-{
-	if (enough && as_nobody(enough, attempt))
-		return BROKEN;
-	return as_nobody(paranoid, attempt);
-}
-
-static int meet_user(void)
-{
-	return without("2", "1", open_user);
-}
-
-static int meet_both(void)
-{
-	return without("2", "1", open_both);
-}
-
-static int meet_cpu(void)
-{
-	return without("1", "0", open_cpu);
-}
-
-static int meet_parent(void)
-{
-	return without("-1", NULL, open_parent);
-}
-
 #define PRIVILEGE	"without the privilege that all events need"
 
 const struct refusal by_privilege[] = {
-	{ OPEN, PRIVILEGE, "branches of user code", meet_user },
-	{ OPEN, PRIVILEGE, "all branches", meet_both },
+	{ OPEN, PRIVILEGE, "branches of user code", open_user, "2", "1" },
+	{ OPEN, PRIVILEGE, "all branches", open_both, "2", "1" },
 	{ OPEN, "for a CPU, without CAP_PERFMON and with perf_event_paranoid above 0",
-	  "an event of CPU 0", meet_cpu },
+	  "an event of CPU 0", open_cpu, "1", "0" },
 	{ OPEN, "for a task of another user, without CAP_PERFMON", "an event of root's task",
-	  meet_parent },
+	  open_parent, "-1" },
 	{ }
 };
 
