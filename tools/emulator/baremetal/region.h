@@ -21,6 +21,12 @@ void window_init(void);
 void window_allow(u64 base, u64 size);
 /* A table entry at the next place of the table; the table is allowed memory. */
 void topa_write(u64 table, u32 index, u64 entry);
+/* All entries of a table. */
+#define TOPA_TABLE(table, ...) do {					\
+	const u64 e_[] = { __VA_ARGS__ };				\
+	for (u32 i_ = 0; i_ < ARRAY_SIZE(e_); i_++)			\
+		topa_write(table, i_, e_[i_]);				\
+} while (0)
 #define topa_entry(base, size_code, flags) \
 	((base) | FIELD_PREP(TOPA_SIZE, size_code) | (flags))
 

@@ -86,8 +86,7 @@ static void test_chains(void)
 
 	/* The chain begins behind a good region: it is walked when that is full. */
 	window_init();
-	topa_write(TABLE0, 0, REGION0);
-	topa_write(TABLE0, 1, TABLE1 | TOPA_END);
+	TOPA_TABLE(TABLE0, REGION0, TABLE1 | TOPA_END);
 	topa_write(TABLE1, 0, TABLE1 | TOPA_END);
 	window_allow(REGION0, TOPA_SIZE_BYTES(0));
 	run_topa(TABLE0, 0, ROUNDS, "an endless chain behind a region");
@@ -97,8 +96,7 @@ static void test_chains(void)
 static void test_table_in_region(void)
 {
 	window_init();
-	topa_write(TABLE0, 0, TABLE0);
-	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
+	TOPA_TABLE(TABLE0, TABLE0, TABLE0 | TOPA_END);
 	window_allow(TABLE0, TOPA_SIZE_BYTES(0));
 	/* Less than a region: the overwritten entries are not needed again. */
 	run_topa(TABLE0, 0, 500, "a region that is its own table");
@@ -107,8 +105,7 @@ static void test_table_in_region(void)
 static void run_region(u64 base, u64 mask, u64 rounds, const char *name)
 {
 	window_init();
-	topa_write(TABLE0, 0, base);
-	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
+	TOPA_TABLE(TABLE0, base, TABLE0 | TOPA_END);
 	run_topa(TABLE0, mask, rounds, name);
 }
 

@@ -62,13 +62,10 @@ static void test_topa_chain(void)
 	u64 bytes = bulk_reference(20000, ctl);
 
 	window_init();
-	topa_write(TABLE(0), 0, topa_entry(r[0].base, 0, 0));
-	topa_write(TABLE(0), 1, topa_entry(r[1].base, 1, 0));
-	topa_write(TABLE(0), 2, TABLE(1) | TOPA_END);
-	topa_write(TABLE(1), 0, topa_entry(r[2].base, 2, 0));
-	topa_write(TABLE(1), 1, topa_entry(r[3].base, 0, 0));
-	topa_write(TABLE(1), 2, topa_entry(r[4].base, 3, 0));
-	topa_write(TABLE(1), 3, TABLE(2) | TOPA_END);
+	TOPA_TABLE(TABLE(0), topa_entry(r[0].base, 0, 0), topa_entry(r[1].base, 1, 0),
+		   TABLE(1) | TOPA_END);
+	TOPA_TABLE(TABLE(1), topa_entry(r[2].base, 2, 0), topa_entry(r[3].base, 0, 0),
+		   topa_entry(r[4].base, 3, 0), TABLE(2) | TOPA_END);
 	topa_write(TABLE(2), 0, topa_entry(r[5].base, 8, TOPA_STOP));
 	for (u32 i = 0; i < ARRAY_SIZE(r); i++)
 		window_allow(r[i].base, r[i].size);
@@ -90,9 +87,8 @@ static void test_topa_wrap(void)
 	bool same = true;
 
 	window_init();
-	topa_write(TABLE(0), 0, topa_entry(r[0].base, 0, 0));
-	topa_write(TABLE(0), 1, topa_entry(r[1].base, 0, 0));
-	topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
+	TOPA_TABLE(TABLE(0), topa_entry(r[0].base, 0, 0), topa_entry(r[1].base, 0, 0),
+		   TABLE(0) | TOPA_END);
 	window_allow(r[0].base, r[0].size);
 	window_allow(r[1].base, r[1].size);
 	pt_output_at(TABLE(0), 0);
@@ -118,8 +114,7 @@ static void test_topa_one_entry(void)
 	bool same = true;
 
 	window_init();
-	topa_write(TABLE(0), 0, topa_entry(r.base, 2, 0));
-	topa_write(TABLE(0), 1, TABLE(0) | TOPA_END);
+	TOPA_TABLE(TABLE(0), topa_entry(r.base, 2, 0), TABLE(0) | TOPA_END);
 	window_allow(r.base, r.size);
 	pt_output_at(TABLE(0), 0);
 	bulk_run(6000, ctl);
@@ -138,10 +133,8 @@ static void test_topa_stop(void)
 	u64 bytes = bulk_reference(5000, ctl);
 
 	window_init();
-	topa_write(TABLE(0), 0, topa_entry(r[0].base, 0, 0));
-	topa_write(TABLE(0), 1, topa_entry(r[1].base, 1, TOPA_STOP));
-	topa_write(TABLE(0), 2, topa_entry(WINDOW + 0x48000, 0, 0));
-	topa_write(TABLE(0), 3, TABLE(0) | TOPA_END);
+	TOPA_TABLE(TABLE(0), topa_entry(r[0].base, 0, 0), topa_entry(r[1].base, 1, TOPA_STOP),
+		   topa_entry(WINDOW + 0x48000, 0, 0), TABLE(0) | TOPA_END);
 	window_allow(r[0].base, r[0].size);
 	window_allow(r[1].base, r[1].size);
 	pt_output_at(TABLE(0), 0);
@@ -166,9 +159,8 @@ static void test_topa_middle(void)
 	u64 first = bulk_reference(300, ctl);
 
 	window_init();
-	topa_write(TABLE(0), 0, topa_entry(WINDOW + 0x40000, 0, 0));
-	topa_write(TABLE(0), 1, topa_entry(WINDOW + 0x42000, 1, 0));
-	topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
+	TOPA_TABLE(TABLE(0), topa_entry(WINDOW + 0x40000, 0, 0),
+		   topa_entry(WINDOW + 0x42000, 1, 0), TABLE(0) | TOPA_END);
 	window_allow(r.base, first);
 	pt_output_at(TABLE(0), 100ul << 32 | TABLE_INDEX(1));
 	bulk_run(300, ctl);
@@ -201,9 +193,8 @@ static void test_topa_sizes(void)
 
 		window_init();
 		memset((void *)(big + size - before_end), OUTPUT_POISON, 2 * before_end);
-		topa_write(TABLE(0), 0, topa_entry(big, code, 0));
-		topa_write(TABLE(0), 1, topa_entry(r[1].base, 0, 0));
-		topa_write(TABLE(0), 2, TABLE(0) | TOPA_END);
+		TOPA_TABLE(TABLE(0), topa_entry(big, code, 0), topa_entry(r[1].base, 0, 0),
+			   TABLE(0) | TOPA_END);
 		window_allow(r[1].base, r[1].size);
 		pt_output_at(TABLE(0), (size - before_end) << 32);
 		bulk_run(100, ctl);

@@ -33,9 +33,7 @@ static void error_point(u64 ctl, u64 good, const char *name)
 static void topa_case(u64 entry0, u64 entry1, u64 good, const char *name)
 {
 	window_init();
-	topa_write(TABLE0, 0, entry0);
-	topa_write(TABLE0, 1, entry1);
-	topa_write(TABLE0, 2, TABLE0 | TOPA_END);
+	TOPA_TABLE(TABLE0, entry0, entry1, TABLE0 | TOPA_END);
 	pt_output_at(TABLE0, 0);
 	error_point(CTL_TOPA, good, name);
 }
@@ -77,8 +75,7 @@ static void test_entry_flags(void)
 static void test_positions(void)
 {
 	window_init();
-	topa_write(TABLE0, 0, REGION0);
-	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
+	TOPA_TABLE(TABLE0, REGION0, LOOP_TO_TABLE0);
 	pt_output_at(TABLE0, (u64)REGION_SIZE << 32);
 	error_point(CTL_TOPA, 0, "an offset equal to the size");
 	wrmsr(MSR_RTIT_STATUS, 0);
@@ -86,10 +83,8 @@ static void test_positions(void)
 	error_point(CTL_TOPA, 0, "an offset far beyond the size");
 
 	window_init();
-	topa_write(TABLE0 + 0x80, 0, REGION0);
-	topa_write(TABLE0 + 0x80, 1, LOOP_TO_TABLE0);
-	topa_write(TABLE0, 0, REGION0);
-	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
+	TOPA_TABLE(TABLE0 + 0x80, REGION0, LOOP_TO_TABLE0);
+	TOPA_TABLE(TABLE0, REGION0, LOOP_TO_TABLE0);
 	pt_output_at(TABLE0 + 0x80, 0);
 	error_point(CTL_TOPA, 0, "a table that is not 4 KiB aligned");
 }
@@ -116,8 +111,7 @@ static void test_recovery(void)
 	u64 bytes;
 
 	window_init();
-	topa_write(TABLE0, 0, REGION0 | BIT(1));
-	topa_write(TABLE0, 1, LOOP_TO_TABLE0);
+	TOPA_TABLE(TABLE0, REGION0 | BIT(1), LOOP_TO_TABLE0);
 	pt_output_at(TABLE0, 0);
 	bulk_run(10, CTL_TRACE_OS | CTL_TOPA);
 	*(u64 *)TABLE0 = REGION0;

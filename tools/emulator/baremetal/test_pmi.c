@@ -13,8 +13,7 @@ static void setup(u64 int_flags)
 {
 	window_init();
 	wrmsr(MSR_PERF_GLOBAL_RESET, GLOBAL_TOPA_PMI);
-	topa_write(TABLE0, 0, REGION(0) | int_flags);
-	topa_write(TABLE0, 1, TABLE0 | TOPA_END);
+	TOPA_TABLE(TABLE0, REGION(0) | int_flags, TABLE0 | TOPA_END);
 	window_allow(REGION(0), TOPA_SIZE_BYTES(0));
 	pt_output_at(TABLE0, 0);
 }

@@ -148,9 +148,8 @@ static u32 old_entry_used(void)
 	bool listed, changed;
 
 	window_init();
-	topa_write(TABLE, 0, topa_entry(FIRST, TOPA_SIZE_4K, 0));
-	topa_write(TABLE, 1, topa_entry(LISTED, TOPA_SIZE_64K, 0));
-	topa_write(TABLE, 2, TABLE | TOPA_END);
+	TOPA_TABLE(TABLE, topa_entry(FIRST, TOPA_SIZE_4K, 0),
+		   topa_entry(LISTED, TOPA_SIZE_64K, 0), TABLE | TOPA_END);
 	pt_output_at(TABLE, 0);
 	wrmsr(MSR_RTIT_CTL, CTL_TRACE_OS | CTL_TOPA);
 	topa_write(TABLE, 1, topa_entry(CHANGED, TOPA_SIZE_64K, 0));
