@@ -596,14 +596,14 @@ def add_product_verbs(verbs: Verbs) -> None:
     add_sender(one)
     one.add_argument("release", nargs="*", metavar="|".join(qemuseries.releases()),
                      help="for these releases of QEMU (default: for each)")
-    add_verb(verbs, "abi", verb_abi, "what user space and modules see otherwise than of the base",
+    add_verb(verbs, "abi", verb_abi, "list what changes for user space and modules",
              "lab --base 6.12 abi")
 
 
 def add_upkeep_verbs(verbs: Verbs) -> None:
     """For who edits: the steps fit their bases again, and other releases of them."""
     one = add_verb(verbs, "rebase", verb_rebase,
-                   "take another release of the base, and show what it changed in what goes",
+                   "take another release of the base, and show what it changed in code that we replace",
                    "lab rebase 6.12.118")
     one.add_argument("release", nargs="?", default="", metavar="RELEASE|DIR",
                      help="a version of Debian's package (default: the newest), or an unpacked "

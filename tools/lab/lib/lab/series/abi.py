@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""'lab abi': what user space and modules see of the series otherwise than of the base.
+"""'lab abi': what changes for user space and modules with the series.
 
 Both trees are compiled in one configuration, with versions of symbols (CONFIG_MODVERSIONS) and
 debug information, as far as exported symbols and structures go: kernel/events and the drivers of
