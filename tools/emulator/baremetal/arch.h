@@ -153,7 +153,7 @@ void lapic_timer(u8 vector, u32 count);
 /* The same again and again, until lapic_timer(0, 0). */
 void lapic_timer_periodic(u8 vector, u32 count);
 
-/* Starts the processor, which calls @entry; one that was started before starts anew. */
+/* Starts the processor, which calls @entry; one that was started before starts again. */
 #define SMP_TRAMPOLINE		0x8000ul
 #define SMP_MAX			4
 void smp_start(u32 apic_id, void (*entry)(void));

@@ -153,7 +153,7 @@ static void lbr_alone(void)
 	wrmsr(MSR_RTIT_CTL, 0);
 	wrmsr(MSR_DEBUGCTL, 0);
 	ok(records() < LBR_DEPTH && rdmsr(MSR_LBR_FROM(3)) != SOME_ADDRESS,
-	   "errata: LBRs alone: begin anew after the trace");
+	   "errata: LBRs alone: begin again after the trace");
 }
 
 void test_errata(void)

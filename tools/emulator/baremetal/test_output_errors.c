@@ -105,7 +105,7 @@ static void test_single(void)
 	single_case(WINDOW, 0xfff, 0xffffffff, "an offset far beyond the mask");
 }
 
-/* Error cleared and the cause mended: tracing works again. */
+/* Error cleared and the cause fixed: tracing works again. */
 static void test_recovery(void)
 {
 	u64 bytes;
@@ -120,10 +120,10 @@ static void test_recovery(void)
 	wrmsr(MSR_RTIT_OUTPUT_MASK, 0);
 	bulk_run(10, CTL_TRACE_OS | CTL_TOPA);
 	bytes = pt_output_bytes();
-	is(rdmsr(MSR_RTIT_STATUS) & STATUS_ERROR, 0, "error: none after the cause is mended");
+	is(rdmsr(MSR_RTIT_STATUS) & STATUS_ERROR, 0, "error: none after the cause is fixed");
 	ok(bytes > 40 && trace_parse((u8 *)REGION0, bytes) && trace_count(P_TIP) == 10,
-	   "error: tracing works after the cause is mended");
-	ok(window_untouched(), "error: after the cause is mended, nothing else is written");
+	   "error: tracing works after the cause is fixed");
+	ok(window_untouched(), "error: after the cause is fixed, nothing else is written");
 }
 
 void test_output_errors(void)

@@ -268,7 +268,7 @@ static void pause_at_random(void)
 		;
 }
 
-/* Linux maps what it patches anew each time: in odd rounds the writes find no TLB entry. */
+/* Linux maps what it patches again each time: in odd rounds the writes find no TLB entry. */
 static void forget_translations(u32 round)
 {
 	if (round & 1)

@@ -139,7 +139,7 @@ static void test_period(u32 freq)
 	ok(ips && psb_content_legal(), "psb: PSBFreq %u: FUP of PSB+ is where the code is", freq);
 }
 
-/* In mid-trace PacketEn is set: MODE.Exec and FUP are in PSB+, and last IP starts anew. */
+/* In mid-trace PacketEn is set: MODE.Exec and FUP are in PSB+, and last IP starts again. */
 static void test_mid_trace(void)
 {
 	u32 psbs, fups = 0, modes = 0, wrong = 0;

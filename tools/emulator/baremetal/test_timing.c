@@ -180,7 +180,7 @@ static void test_cyc_of_tnt(void)
 	   "timing: 64 instructions before the TNT's branch, 64 before the TIP's");
 }
 
-/* SDM 33.3.6.1: the cycle counter begins anew with a CYC, not with a TSC. */
+/* SDM 33.3.6.1: the cycle counter begins again with a CYC, not with a TSC. */
 static void test_cyc_sum(u32 threshold)
 {
 	u64 first = 0, sum = 0, wrong = 0, minimum = 1ul << (threshold - 1);

@@ -130,7 +130,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 			results[known] = field[3]
 			pattern[known] = expression(field[3])
 			since[known] = field[4]
-			mend[known] = field[5]
+			fix[known] = field[5]
 			what[known] = field[6]
 			# Several lines may tell of one defect.
 			if (!(field[5] field[6] in place))
@@ -195,7 +195,7 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 				continue
 			defects++
 			print "\nDefect: " what[i] "."
-			print "  since " since[i] "; mended by " mend[i]
+			print "  since " since[i] "; fixed by " fix[i]
 			print "  seen as" failures[i]
 		}
 		if (unknown)

@@ -213,7 +213,7 @@ static u32 before_begin(struct tl_area *area, u64 time)
 	return why;
 }
 
-/* Between two snapshots, or two samples, perf does not say that the trace begins anew. */
+/* Between two snapshots, or two samples, perf does not say that the trace begins again. */
 static u32 before_piece(struct tl_area *area, u64 time)
 {
 	bool sampled = area->sampled;

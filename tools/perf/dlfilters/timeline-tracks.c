@@ -3,7 +3,7 @@
  * timeline-tracks.c - threads and areas, and the tracks that they have
  *
  * Both are in tables of a fixed size. Of more threads than there is room for, the one
- * that was not seen for the longest is forgotten; if it comes again, it begins anew.
+ * that was not seen for the longest is forgotten; if it comes again, it begins again.
  */
 #include "timeline-tracks.h"
 

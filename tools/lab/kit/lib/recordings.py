@@ -347,7 +347,7 @@ BUSY = (whole_system,)
 
 
 def attempt(context, mode):
-    """What a mode comes to; where the trace was lost, it is made anew a few times."""
+    """What a mode comes to; where the trace was lost, it is made again a few times."""
     for _ in range(ATTEMPTS):
         try:
             problem, found = mode(context)

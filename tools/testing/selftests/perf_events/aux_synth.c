@@ -660,7 +660,7 @@ TEST_F_TIMEOUT(aux_synth, paused, 60)
 	after = packets_in(&self->event);
 	EXPECT_EQ(before, after);
 
-	/* Enabled anew, it is paused all the same. */
+	/* Enabled again, it is paused all the same. */
 	aux_disable(&self->event);
 	aux_enable(&self->event);
 	work_for(0.01);

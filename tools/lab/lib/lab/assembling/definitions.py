@@ -2,7 +2,7 @@
 """What the steps drop from a base, definition by definition.
 
 A new release of the base may change a definition that the series has replaced, and then ours may
-lack what was mended there. So each base has a list of what was compared with ours: a definition,
+lack what was fixed there. So each base has a list of what was compared with ours: a definition,
 and a hash of what it was. Comments and blanks are not part of it.
 """
 

@@ -56,7 +56,7 @@ class Step:
 
     @property
     def is_fix(self) -> bool:
-        """Whether it mends the base's own code, and nothing else."""
+        """Whether it fixes the base's own code, and nothing else."""
         return self.name.startswith(FIX)
 
     def called(self, part: str) -> str:

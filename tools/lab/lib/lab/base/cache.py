@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The cache outside of the checkout: compiled objects, and files from the package mirror.
 
-LAB_CACHE names its directory, and LAB_CACHE=off turns it off. A clone made anew builds from it.
+LAB_CACHE names its directory, and LAB_CACHE=off turns it off. A clone made again builds from it.
 It holds nothing that a build needs: without it, or where it cannot be written, a build takes
 longer and comes to the same. ccache finds an object by the compiler, its options and the contents
 of all files that were read; a fetched file counts only if it has the checksum that the mirror's
@@ -169,7 +169,7 @@ def leave_empty() -> None:
 
 
 def make() -> None:
-    """Make the directory, so that its mode is right, and have its state looked at anew."""
+    """Make the directory, so that its mode is right, and have its state looked at again."""
     wanted = state().directory
     if wanted and not wanted.exists():
         try:

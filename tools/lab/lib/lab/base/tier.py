@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tiers of tests: 'make check' has each kind of test, 'make check-all' each case of it.
 
-A test asks here how much it has to do. What 'make check' leaves out of a long list is drawn anew
+A test asks here how much it has to do. What 'make check' leaves out of a long list is drawn again
 with each commit, so that the whole list is met in time; LAB_DRAW repeats a draw. On the other bases
 'make check' has the tier 'smoke': few tests, with what each commit is to meet and nothing drawn.
 'make check-host' has the tier 'host': the tests of 'make check' that need nothing built.

@@ -27,7 +27,7 @@ class Progress:
     """Shows, with a step, each object that is made.
 
     EXPECTED is how many there are where no build has been completed here. When all of them
-    are there already, some will be made anew, and nobody knows how many: there is no total.
+    are there already, some will be made again, and nobody knows how many: there is no total.
     """
 
     def __init__(self, step: ui.Step, key: str, directory: Path, expected: int) -> None:

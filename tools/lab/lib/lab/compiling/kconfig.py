@@ -114,14 +114,14 @@ def check(wanted: Mapping[str, str | None], config: str, log: Path) -> None:
     if bad:
         raise LabError(
             f"the kernel's configuration did not take {', '.join(bad)}",
-            f"see what it depends on with 'make menuconfig' and mend {paths.CONFIG_DIR}",
+            f"see what it depends on with 'make menuconfig' and fix {paths.CONFIG_DIR}",
             log=log)
 
 
 def check_saved(needed: Mapping[str, str | None], chosen: Mapping[str, str | None], config: str,
                 log: Path | None) -> None:
     """The saved options are in the configuration, and the lab can still use it."""
-    remedy = f"choose anew by 'make menuconfig', or remove {paths.shown(paths.saved_config())}"
+    remedy = f"choose again by 'make menuconfig', or remove {paths.shown(paths.saved_config())}"
     if bad := violations(needed, config):
         raise LabError(f"with the saved options the kernel lacks what the lab needs: "
                        f"{', '.join(bad)}", remedy, log=log)

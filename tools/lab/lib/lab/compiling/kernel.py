@@ -166,7 +166,7 @@ def compile_only(step: ui.Step, name: str, targets: Sequence[str],
 
 
 def configure(name: str, debug: bool) -> None:
-    """Make .config anew if a fragment, the saved options or the source have changed."""
+    """Make .config again if a fragment, the saved options or the source have changed."""
     wanted = wanted_config(name, debug)
     for symbol in _not_yet(name, debug):
         del wanted[symbol]

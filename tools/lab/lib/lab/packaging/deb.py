@@ -131,7 +131,7 @@ def debian_config(step: ui.Step) -> str:
 
 
 def configure(step: ui.Step, full: bool = False) -> None:
-    """Make .config anew; each line of the fragments must be in it."""
+    """Make .config again; each line of the fragments must be in it."""
     place = directory(full) / "kernel"
     place.mkdir(parents=True, exist_ok=True)
     tree = assemble.tree(paths.SERIES)

@@ -5,7 +5,7 @@
     quilt/       for debian/patches: features/NAME/*.patch with DEP-3 headers, and lines for 'series'
     kconfig      the options that the series brings, as a distribution wants them
     changelog    an entry for debian/changelog
-    manifest     what goes from the base, what has its place, and what stable releases mended there
+    manifest     what goes from the base, what has its place, and what stable releases fixed there
 """
 
 import email.utils
@@ -24,7 +24,7 @@ NAME = "perf-aux"
 COLUMNS = 76
 OPTION = re.compile(r"^(?:menu)?config (\w+)$")
 PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
-MENDED = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
+FIXED_IN = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
 PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
 # What a message says of a fix that mainline has
 MAINLINE = re.compile(r"^.*Mainline has the same.*\n(?:.*\n)??commit ([0-9a-f]{12,40}) \(", re.MULTILINE)
@@ -107,11 +107,11 @@ def changelog(title: str, steps: list[steps_mod.Step]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def mended(file: Path) -> list[tuple[str, str, str]]:
+def stable_fixes(file: Path) -> list[tuple[str, str, str]]:
     """[(release, subject, place)] of what stable releases changed in code that goes."""
     found = []
     for number, line in without_comments(file):
-        match = MENDED.fullmatch(line)
+        match = FIXED_IN.fullmatch(line)
         if not match or not (paths.OVERLAY_DIR / match[3]).exists():
             raise LabError(f"{paths.shown(file)}:{number}: '{line}' is not a line of the list",
                            "write 'RELEASE SUBJECT -> PATH', a path of ours")
@@ -131,7 +131,7 @@ def manifest(steps: list[steps_mod.Step], base: Path) -> str:
     gone = [(one.key, one.step, one.place or "nothing")
             for one in definitions.of_steps(steps, base)]
     whole = sorted(path for step in steps for path, names in step.drops.items() if names is None)
-    stable = mended(bases.current().directory / "stable")
+    stable = stable_fixes(bases.current().directory / "stable")
     lines = [f"What the series takes out of {package} {version}, and what has its place.", "",
              "Files that go as a whole", "------------------------", "", *(whole or ["none"]), "",
              "Definitions that go", "-------------------", "",

@@ -157,7 +157,7 @@ def say_left(release: str, left: list[definitions.Definition],
     """How many are to be compared, and how they are acknowledged then."""
     stable = paths.shown(bases.current().directory / "stable")
     again = for_base(f"'lab rebase {release}".rstrip())
-    print(f"{count_of(left, fresh)} Compare each with what ours does in its place. What mends "
+    print(f"{count_of(left, fresh)} Compare each with what ours does in its place. What fixes "
           f"something\nis also a line of {stable}. Then: {again} --acknowledge PATH:NAME'", flush=True)
 
 

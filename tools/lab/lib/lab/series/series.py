@@ -4,7 +4,7 @@
 Who sends them is their author: 'lab series --from'. Without it they have no Signed-off-by, and
 whoever committed the newest change of a step is its author.
 
-The first steps mend faults of the base. Each of them is written once more, into 'fixes', as a
+The first steps fix faults of the base. Each of them is written once more, into 'fixes', as a
 patch that applies to the base alone: a distribution can take any of them and nothing else.
 
 git makes them, from a repository that holds only the files which the steps
@@ -192,7 +192,7 @@ def commit_all(target: Target, found: list[steps_mod.Step], taken: list[Changes]
 
 def commit_fixes(target: Target, found: list[steps_mod.Step], work: Path,
                  sender: Sender | None) -> None:
-    """A branch for each step that mends the base: the base with that step alone."""
+    """A branch for each step that fixes the base: the base with that step alone."""
     for number, step in enumerate(found, 1):
         if not step.is_fix:
             continue

@@ -311,7 +311,7 @@ def own_git(*args: str) -> str:
 
 
 def draw() -> str:
-    """What is drawn anew with each commit, see tier.some()."""
+    """What is drawn again with each commit, see tier.some()."""
     return own_git("rev-parse", "--short=12", "HEAD").strip()
 
 

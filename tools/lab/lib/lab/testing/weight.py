@@ -24,7 +24,7 @@ TRAILER = re.compile(r"[A-Z][A-Za-z-]+: \S")
 
 @dataclass
 class Hunk:
-    """Lines that a hunk adds, without those that it only moves or indents anew."""
+    """Lines that a hunk adds, without those that it only moves or indents again."""
 
     path: str
     added: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ SOURCE_DIR = paths.ROOT / "tools/perf/dlfilters"
 
 
 def build() -> Path:
-    """dlfilter-timeline.so, made anew if its source has changed."""
+    """dlfilter-timeline.so, made again if its source has changed."""
     files = sorted(SOURCE_DIR.glob("*timeline*.[ch]"))
     want, target = stamp.of_files(files), paths.to_write(paths.in_build("run", "timeline.so"))
     if not stamp.is_current("timeline", want) or not target.exists():

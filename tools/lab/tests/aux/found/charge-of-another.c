@@ -5,7 +5,7 @@
  * process; what root has locked is below zero then, which counts as all that it may.
  *
  * Since: 45bfb2e50471 ("perf: Add AUX area to ring buffer for raw data streams")
- * Mended by: aux-output
+ * Fixed by: aux-output
  * Says: pages stay charged to a user
  */
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
  * Without lockdep, nothing is to be seen of it here.
  *
  * Since: 375637bc5249 ("perf/core: Introduce address range filtering")
- * Mended by: fix-filter-lock
+ * Fixed by: fix-filter-lock
  * Says: possible circular locking dependency detected
  */
 #include <sys/ioctl.h>

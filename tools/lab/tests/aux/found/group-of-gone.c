@@ -5,7 +5,7 @@
  * that has its place in the exclusive PMU. The kernel warns.
  *
  * Since: 8a58ddae2379 ("perf/core: Fix exclusive events' grouping")
- * Mended by: fix-offline-leader
+ * Fixed by: fix-offline-leader
  * Says: perf_install_in_context
  */
 #include <errno.h>

@@ -5,7 +5,7 @@
  *
  * Since: ab43762ef010 ("perf: Allow normal events to output AUX data"), and for any user since
  * 25e8920b301c ("perf/x86/intel/pt: Add sampling support")
- * Mended by: fix-leader-leak
+ * Fixed by: fix-leader-leak
  * Says: an event stays that is closed
  */
 #include <errno.h>

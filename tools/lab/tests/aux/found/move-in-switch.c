@@ -5,7 +5,7 @@
  * switch does not schedule the AUX event out, and it is removed on another CPU than its own.
  *
  * Since: b04243ef7006 ("perf: Complete software pmu grouping")
- * Mended by: fix-group-move
+ * Fixed by: fix-group-move
  * Says: perf_mmap_close
  */
 #include <signal.h>

@@ -4,7 +4,7 @@
  * kernel warns.
  *
  * Since: 18d92bb57c39 ("perf/core: Add aux_pause, aux_resume, aux_start_paused")
- * Mended by: aux-pause
+ * Fixed by: fix-pause-closed, aux-pause
  * Says: perf_event_aux_pause
  */
 #include <sys/ioctl.h>

@@ -5,7 +5,7 @@
  * trace at all.
  *
  * Since: 25e8920b301c ("perf/x86/intel/pt: Add sampling support")
- * Mended by: aux-samples
+ * Fixed by: fix-sample-full
  * Says: pt_event_snapshot_aux
  */
 #include "event.h"

@@ -153,7 +153,7 @@ static void mapped_anew(void)
 		aux_unmap_area(&event);
 		aux_disable(&event);
 		if (map(&event))
-			errx(1, "an area that was freed cannot be mapped anew");
+			errx(1, "an area that was freed cannot be mapped again");
 		set_policy(worker, SCHED_OTHER);
 		usleep(WORKER_USEC);
 		aux_set_tail(&event, aux_head(&event));
@@ -161,7 +161,7 @@ static void mapped_anew(void)
 		aux_set_tail(&event, aux_head(&event));
 		aux_unmap_area(&event);
 	}
-	point(traced, "mapped anew: the worker of the area before it lets it be");
+	point(traced, "mapped again: the worker of the area before it lets it be");
 	aux_close(&event);
 	aux_end_worker(worker);
 }

@@ -27,7 +27,7 @@
 #include "pt.h"
 
 int shim_cpu;
-/* Soon it begins anew, as in the kernel. */
+/* Soon it begins again, as in the kernel. */
 unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
 bool machine_vmx_pt, machine_broadwell;

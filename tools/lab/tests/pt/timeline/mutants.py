@@ -78,7 +78,7 @@ BY_FILE = {
     ],
     "timeline-pt.c": [
         ("add(pt, OVERFLOW);", ";", "overflow"),
-        ("if (pt->in_psb ? pt->anew : pt->lost)", "if (pt->in_psb || pt->lost)", "overflow"),
+        ("if (pt->in_psb ? pt->again : pt->lost)", "if (pt->in_psb || pt->lost)", "overflow"),
     ],
     "timeline-file.c": [
         (CUT_CONDITION, "if (0)", "refused"),

@@ -4,7 +4,7 @@
 
 #define __init
 #define __initconst
-/* Called by the tests, for each set of capabilities anew. */
+/* Called by the tests, for each set of capabilities again. */
 #define arch_initcall(function)	int shim_initcall(void) { return function(); }
 
 int shim_initcall(void);
