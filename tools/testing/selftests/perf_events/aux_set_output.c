@@ -18,6 +18,9 @@
 
 #define DATA_PAGES	32
 #define AREA		(1024UL * 1024)
+/* Takes so long to allocate that others come in between */
+#define LARGE_AREA	(16UL << 20)
+#define HOLD_USEC	5000
 #define RACE_SECONDS	2.0
 #define STEP_USEC	20000
 #define TRIES		250
@@ -244,6 +247,50 @@ TEST_F_TIMEOUT(aux_set_output, two_processes_map_and_unmap, 60)
 	ASSERT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EQ(status, 0);
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
+	EXPECT_TRUE(moves_on(e, &self->log, 4096));
+}
+
+/* Maps data and unmaps them for a while, in another process. */
+static void map_data_in_turn(int fd, double seconds)
+{
+	struct aux_event mine = { .fd = fd };
+	double end = aux_seconds() + seconds;
+
+	while (aux_seconds() < end) {
+		/* A mapping that is just going may refuse the next one. */
+		aux_map_data(&mine, DATA_PAGES);
+		usleep(HOLD_USEC);
+		aux_unmap(&mine);
+	}
+}
+
+/* The first area of a buffer: where it is to be is not known yet while it is allocated. */
+TEST_F_TIMEOUT(aux_set_output, data_go_while_the_area_comes, 60)
+{
+	struct aux_event *e = &self->events[0];
+	double end = aux_seconds() + 2 * RACE_SECONDS;
+	unsigned int rounds = 0;
+	pid_t pid = fork();
+
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		map_data_in_turn(e->fd, 2 * RACE_SECONDS);
+		_exit(0);
+	}
+	while (aux_seconds() < end) {
+		if (!aux_map_data(e, DATA_PAGES) &&
+		    !aux_map_area(e, LARGE_AREA, PROT_READ | PROT_WRITE)) {
+			aux_peek((char *)e->area + LARGE_AREA - 1);
+			rounds++;
+		}
+		aux_unmap(e);
+		/* So that the other one's mapping goes as well, and makes a new buffer. */
+		usleep(2 * HOLD_USEC);
+	}
+	ASSERT_EQ(waitpid(pid, NULL, 0), pid);
+	EXPECT_GT(rounds, 1);
+	ASSERT_EQ(map_all(e), 0);
+	ASSERT_EQ(aux_enable(e), 0);
 	EXPECT_TRUE(moves_on(e, &self->log, 4096));
 }
 
