@@ -126,8 +126,13 @@ class Apt:
                 'Acquire::Languages "none";', 'Acquire::PDiffs "false";',
                 'Acquire::Retries "2";']
 
-    def prepare(self) -> None:
-        """Write the configuration; nothing is fetched yet."""
+    def refresh(self, step: ui.Step) -> None:
+        """Make the configuration, and fetch the indices that it names."""
+        self._configure()
+        step.progress("reading the mirror's indices")
+        self._update(step.progress)
+
+    def _configure(self) -> None:
         if not Path(KEYRING).exists():
             raise LabError(f"Debian's archive key is missing ({KEYRING})",
                            "install it with 'apt-get install debian-archive-keyring'")
@@ -141,14 +146,13 @@ class Apt:
     def _env(self) -> dict[str, str]:
         return {"APT_CONFIG": str(self.config)}
 
-    def update(self, on_line: Callable[[str], None] | None = None) -> None:
+    def _update(self, on_line: Callable[[str], None]) -> None:
         """Fetch the indices. apt-get exits 0 for a mirror that is away."""
         lines: list[str] = []
 
         def collect(line: str) -> None:
             lines.append(line)
-            if on_line:
-                on_line(line)
+            on_line(line)
         failure = ""
         try:
             proc.run(["apt-get", "update", "--error-on=any"], self.log, env=self._env(),
@@ -242,13 +246,15 @@ class Apt:
                                          f"({NO_MIRROR})")
 
 
+def only(suite: str, kind: str) -> Callable[[Mirror, str], list[str]]:
+    """One suite, whatever the machine's is; kind is deb or deb-src."""
+    return lambda mirror, _codename: lines_of(mirror, suite, [kind])
+
+
 def sources_of(suite: str, codename: str, step: ui.Step) -> Apt:
     """The source packages of one suite, as its newest index has them."""
-    private = Apt(codename, lambda mirror, _codename: lines_of(mirror, suite, ["deb-src"]),
-                  f"apt-{suite}")
-    private.prepare()
-    step.progress(f"reading the mirror's index of {suite}")
-    private.update(step.progress)
+    private = Apt(codename, only(suite, "deb-src"), f"apt-{suite}")
+    private.refresh(step)
     return private
 
 

@@ -79,9 +79,7 @@ def fetch(codename: str, step: ui.Step, names: Sequence[str] = ()) -> None:
         step.note = "up to date"
         return
     private = apt.Apt(codename)
-    private.prepare()
-    step.progress("reading the mirror's indices")
-    private.update(step.progress)
+    private.refresh(step)
     sources.fetch(private, step, names)
 
 

@@ -25,7 +25,8 @@ CHOSEN = ("saved.config",)
 BY_DATE = ("perf", "perf-stock", "qemu", "qemu-stock", "qemu-other", "tests", "test-work", "checker",
            "workloads", "baremetal", "migrate", "packets", "steps", "mutants", "kit", "deb")
 FETCHED = ("src", "dl", "apt", "meson", "libipt", "firmware", "stamps",
-           "cross", "apt-cross", "root", *(f"apt-{debian}" for debian in cross.DEBIAN.values()))
+           "cross", "apt-cross", "herd", "apt-herd", "root",
+           *(f"apt-{debian}" for debian in cross.DEBIAN.values()))
 SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
 
 

@@ -132,9 +132,7 @@ def build_root(step: ui.Step, arch: Arch, codename: str) -> None:
         return
     stamp.clear(key)
     private = apt.Apt(codename, apt.own_lines, f"apt-{debian}", debian)
-    private.prepare()
-    step.progress("reading the mirror's indices")
-    private.update(step.progress)
+    private.refresh(step)
     with sources.Staging(arch.root) as staging:
         for name in ROOT_DIRS:
             (staging / name).mkdir(exist_ok=True)

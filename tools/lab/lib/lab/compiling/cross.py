@@ -72,9 +72,7 @@ def fetch(step: ui.Step, arch: str, codename: str) -> None:
         return
     stamp.clear(key)
     private = apt.Apt(codename, apt.own_lines, "apt-cross")
-    private.prepare()
-    step.progress("reading the mirror's indices")
-    private.update(step.progress)
+    private.refresh(step)
     with sources.Staging(root(arch)) as staging:
         found = [f"{package} {sources.unpack_package(private, package, '.*', staging, step)}"
                  for package in packages(private, arch)]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from lab.base import apt, paths, proc, sources, stamp, ui
 
+# Its stamp
+KEY = "src-herd"
 SUITE = "sid"
 PACKAGES = ("herdtools7", "libc6", "libgmp10")
 PROGRAM = "usr/bin/herd7"
@@ -28,22 +30,19 @@ def root() -> Path:
 
 def fetch(step: ui.Step, codename: str) -> None:
     """Have herd7; without the network if it is there."""
-    if stamp.is_current("herd", SUITE) and root().exists():
+    if stamp.is_current(KEY, SUITE) and root().exists():
         step.note = "up to date"
         return
-    stamp.clear("herd")
-    private = apt.Apt(codename, lambda mirror, _codename: apt.lines_of(mirror, SUITE, ["deb"]),
-                      f"apt-{SUITE}-programs")
-    private.prepare()
-    step.progress(f"reading the mirror's index of {SUITE}")
-    private.update(step.progress)
+    stamp.clear(KEY)
+    private = apt.Apt(codename, apt.only(SUITE, "deb"), "apt-herd")
+    private.refresh(step)
     with sources.Staging(root()) as staging:
         for package in PACKAGES:
             sources.unpack_package(private, package, ".*", staging / "all", step)
         for name in KEPT:
             os.renames(staging / "all" / name, staging / name)
         shutil.rmtree(staging / "all")
-    stamp.write("herd", SUITE)
+    stamp.write(KEY, SUITE)
 
 
 def observe(test: Path) -> tuple[str, list[str]]:

@@ -117,8 +117,7 @@ def debian_config(step: ui.Step) -> str:
     """The configuration of Debian's own kernel of this base."""
     base = bases.current()
     private = apt.Apt(host.codename())
-    private.prepare()
-    private.update(step.progress)
+    private.refresh(step)
     package = base.package.replace("-source-", "-config-")
     version = newest_config(private, package)
     file = private.download(package, version, paths.in_build("dl"), step.progress)

@@ -53,9 +53,7 @@ def fetch(release: str, step: ui.Step) -> tuple[str, Path]:
     """(version, tree) of a release, the newest without a name, beside the source that is built."""
     base = bases.current()
     private = apt.Apt(host.codename())
-    private.prepare()
-    step.progress("reading the mirror's indices")
-    private.update(step.progress)
+    private.refresh(step)
     version = private.newest(base.package, re.escape(release) + "(-.*)?" if release else ".*",
                              base.suites)
     step.note = version
