@@ -66,9 +66,9 @@ static int bts_pmu_add(struct perf_event *trace, int flags)
 
 	/*
 	 * This PMU and samples of each branch exclude each other, and the PMU is
-	 * exclusive. But where hardware events have a context of their own, a task or
-	 * CPU may have an event of this PMU in each of two contexts: in that one as a
-	 * member of their groups.
+	 * exclusive, so a context has one event of it. But where hardware events have
+	 * a context of their own, that one may have an event of this PMU as well: a
+	 * member of a group that a hardware event leads.
 	 */
 	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed ||
 	    test_bit(INTEL_PMC_IDX_FIXED_BTS, cpuc->active_mask))

@@ -95,9 +95,9 @@ static int pt_pmu_add(struct perf_event *trace, int flags)
 	struct hw_perf_event *hw = &trace->hw;
 
 	/*
-	 * The PMU is exclusive, so perf has no other event here. But where hardware
-	 * events have a context of their own, a task or CPU may have an event of this
-	 * PMU in each of two contexts: in that one as a member of their groups.
+	 * The PMU is exclusive, so a context has one event of it. But where hardware
+	 * events have a context of their own, that one may have an event of this PMU
+	 * as well: a member of a group that a hardware event leads.
 	 */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;
