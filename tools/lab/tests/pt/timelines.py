@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines that dlfilter-timeline writes, and what perf and the file itself say of the recording.
+"""Compare the timelines of dlfilter-timeline with what else is known of the recording.
 
-Text of perf says it by way of lib/lab/tracing/calls.py; the records of the file say it of losses.
+Calls are those of perf script, as lib/lab/tracing/calls.py reads them; losses are those of the
+records in the perf.data file.
 """
 
 import io

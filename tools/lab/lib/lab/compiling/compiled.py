@@ -26,8 +26,8 @@ def there(directory: Path) -> int:
 class Progress:
     """Shows, with a step, each object that is made.
 
-    EXPECTED is how many there are where no build has been completed here. When all of them
-    are there already, some will be made again, and nobody knows how many: there is no total.
+    'expected' is how many there are if no build has been completed here. If all of them are
+    there already, it is not known how many will be made again: there is no total.
     """
 
     def __init__(self, step: ui.Step, key: str, directory: Path, expected: int) -> None:

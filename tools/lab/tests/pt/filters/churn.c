@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that map, unmap, fork and become other programs, while events with filters
- * of their files come and go. Whether the memory of these is still there whenever
- * somebody looks at it, is for KASAN in that kernel to say.
+ * Tasks map, unmap, fork and execute other programs, while events with filters of
+ * their files come and go. The kernel's KASAN reports any use of freed memory.
  */
 #define _GNU_SOURCE
 #include <err.h>
