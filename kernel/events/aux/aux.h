@@ -64,12 +64,12 @@
  *   aux_tail; hardware overwrites only what aux_tail has released (control
  *   dependency).
  * AUX_ENABLE
- *   User space moves aux_tail, then calls PERF_EVENT_IOC_ENABLE, where
- *   perf_event_finish_disable() reads the event's state. The scheduler sets the
- *   state to ACTIVE, then aux_open() reads aux_tail; the cmpxchg() in aux_claim()
- *   is between. Either the ioctl sees ACTIVE, and has the event's CPU complete a
- *   disable that is pending there, so that the event is enabled again; or
- *   aux_open() finds the new room and the event is not disabled.
+ *   User space moves aux_tail, then calls PERF_EVENT_IOC_ENABLE, which sets
+ *   perf_event::pending_enable (smp_mb() between). perf_aux_output_begin() clears
+ *   pending_enable, then aux_open() reads aux_tail; the cmpxchg() in aux_claim()
+ *   is between. Either aux_open() finds the new room, or pending_enable is set
+ *   when the event is disabled for want of room, so that it begins again; see
+ *   perf_event_take_disable().
  * AUX_HEAD
  *   The hardware writes data (the driver's barrier) or the driver writes
  *   padding (smp_wmb() in perf_aux_output_skip()), then aux_publish() moves

@@ -278,6 +278,8 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 	if (event->pending_disable)
 		return NULL;
 
+	/* AUX_ENABLE: whoever enables the event from here on may have made room. */
+	WRITE_ONCE(event->pending_enable, false);
 	rb = aux_claim(event);
 	if (!rb)
 		return NULL;

@@ -132,6 +132,47 @@ static void test_full(void)
 	point(end(), "full: nothing is left");
 }
 
+/* The reader, on another CPU */
+static void make_room_and_enable(void)
+{
+	page->aux_tail = AREA - 1;
+	event.pending_enable = true;
+}
+
+static void test_enabled_meanwhile(void)
+{
+	int opened = 0, revoked = 0, lost = 0;
+
+	begin(VM_WRITE);
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_end(&handle, AREA - 1);
+	for (int i = 0; i < 1000; i++) {
+		page->aux_tail = 0;
+		event.pending_disable = 0;
+		event.pending_enable = true;
+		world.other_cpu = make_room_and_enable;
+		if (perf_aux_output_begin(&handle, &event)) {
+			opened++;
+			perf_aux_output_end(&handle, 0);
+		} else if (!world.other_cpu) {
+			*(event.pending_enable ? &revoked : &lost) += 1;
+		}
+	}
+	world.other_cpu = NULL;
+	point(opened && revoked && !lost, "full: a reader that enables the event is never too early");
+
+	page->aux_tail = 0;
+	event.pending_disable = 0;
+	event.pending_enable = true;
+	perf_aux_output_begin(&handle, &event);
+	point(!event.pending_enable, "full: what was enabled before is not taken for that");
+	event.pending_enable = true;
+	perf_aux_output_begin(&handle, &event);
+	point(event.pending_enable, "full: while it is being disabled, it stays so");
+	event.pending_disable = 0;
+	point(end(), "enabled meanwhile: nothing is left");
+}
+
 static void test_skip(void)
 {
 	begin(VM_WRITE);
@@ -510,6 +551,7 @@ void test_output(unsigned long steps)
 {
 	test_full_trace();
 	test_full();
+	test_enabled_meanwhile();
 	test_skip();
 	test_overwrite();
 	test_one_writer();

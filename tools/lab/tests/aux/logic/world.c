@@ -30,6 +30,16 @@ void nmi_point(void)
 	world.nmi();
 }
 
+void other_cpu_point(void)
+{
+	void (*act)(void) = world.other_cpu;
+
+	if (!act || random_below(3))
+		return;
+	world.other_cpu = NULL;
+	act();
+}
+
 void list_init(struct list_head *head)
 {
 	head->next = head;

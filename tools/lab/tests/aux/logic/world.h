@@ -48,14 +48,15 @@ typedef unsigned int vm_fault_t;
 
 void must(bool good, const char *what);
 
-/* Memory order: one CPU runs; an NMI may come at each of these. */
+/* Memory order: one CPU runs; at each of these, an NMI or another CPU may come. */
 
 void nmi_point(void);
+void other_cpu_point(void);
 
 #define barrier()		nmi_point()
 #define smp_mb()		nmi_point()
 #define smp_wmb()		nmi_point()
-#define READ_ONCE(x)		(*(volatile __typeof__(x) *)&(x))
+#define READ_ONCE(x)		(other_cpu_point(), *(volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	((void)(*(volatile __typeof__(x) *)&(x) = (v)))
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
@@ -251,6 +252,7 @@ struct perf_event {
 	struct hw_perf_event { bool aux_paused, aux_in_pause, aux_pause_wanted; } hw;
 	enum perf_event_state state;
 	int cpu, oncpu, attach_state, pending_disable, aux_busy;
+	bool pending_enable;
 	struct perf_buffer *rb;
 	struct list_head rb_entry, event_entry;
 	struct perf_event *parent, *aux_event;
@@ -327,6 +329,8 @@ struct world {
 	/* An NMI, if there is one, and how many of them are to come */
 	void (*nmi)(void);
 	unsigned int nmis;
+	/* What another CPU does once, between two accesses of this one */
+	void (*other_cpu)(void);
 	/* Allocations: the largest order there is, how many before all of them fail */
 	unsigned int order_there;
 	long pages_left;
