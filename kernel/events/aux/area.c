@@ -149,7 +149,7 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 		perf_aux_watermark(event->attr.aux_watermark, size);
 	/* head and aux_tail continue from earlier areas of this buffer. */
 	aux->mark = aux->overwrite ? 0 : perf_aux_mark(aux->head, aux->watermark);
-	aux->unreported.nr = 0;
+	aux->lost_flags = 0;
 
 	ret = aux_populate(aux, event);
 	if (ret) {
@@ -290,11 +290,8 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 
 	mutex_lock(&aux->mutex);
 	if (!--aux->maps) {
-		if (aux_stop_writer(aux)) {
-			/* The records that wait will never be written. */
-			atomic64_add(aux->unreported.nr, &event->lost_samples);
+		if (aux_stop_writer(aux))
 			aux_destroy(aux);
-		}
 		trace_perf_aux_unmap(event, aux->head);
 	}
 	mutex_unlock(&aux->mutex);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arithmetic of the AUX area: geometry, room, watermarks, chunks, records and
- * the mlock charge.
+ * Arithmetic of the AUX area: geometry, room, watermarks, chunks and the mlock
+ * charge.
  *
  * These functions take no lock, allocate nothing and use no global state, so
  * that user-space tests can compile this file as well.
@@ -149,87 +149,6 @@ static inline unsigned int perf_aux_max_order(bool contiguous, bool overwrite,
 		return 0;
 	return min3(overwrite ? (unsigned int)ilog2(pages) : watermark_order,
 		    (unsigned int)ilog2(pages), limit);
-}
-
-/**
- * struct perf_aux_range - contents of a PERF_RECORD_AUX (uapi perf_event.h)
- * @offset: position of the new data in the stream
- * @size: number of bytes of new data
- * @flags: PERF_AUX_FLAG_*
- */
-struct perf_aux_range {
-	u64	offset;
-	u64	size;
-	u64	flags;
-};
-
-#define PERF_AUX_RANGES_MAX	4
-
-/**
- * struct perf_aux_ranges - ranges that wait for room in the data buffer
- * @nr: number of ranges
- * @range: the ranges, oldest first
- */
-struct perf_aux_ranges {
-	unsigned int		nr;
-	struct perf_aux_range	range[PERF_AUX_RANGES_MAX];
-};
-
-/* One range instead of two; data between them, if any, is the PMU's padding. */
-static inline void perf_aux_merge(struct perf_aux_range *old,
-				  const struct perf_aux_range *add,
-				  bool overwrite)
-{
-	u64 format = PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK;
-
-	/* The format is a number, not a set of flags: keep the newest. */
-	if (add->size || !old->size)
-		old->flags = (old->flags & ~format) | (add->flags & format);
-	old->flags |= add->flags & ~format;
-
-	/* In overwrite mode, only the newest range says where data is. */
-	if (!old->size || (overwrite && add->size)) {
-		old->offset = add->offset;
-		old->size = add->size;
-	} else if (add->size) {
-		old->size = add->offset + add->size - old->offset;
-	}
-}
-
-/**
- * perf_aux_ranges_add - queue a range until its record can be written
- * @ranges: the queue
- * @add: follows all ranges of the queue
- * @overwrite: the area is in overwrite mode
- *
- * Each range gets a record of its own as long as the queue has room: readers may
- * accept a record only if the data that they read at one time contains all of
- * its range (the perf tool does so for CoreSight), and different ranges may have
- * different formats. If the queue is full, the new range is merged into the
- * last one: all flags are kept, but only the format of the newest data.
- */
-static inline void perf_aux_ranges_add(struct perf_aux_ranges *ranges,
-				       const struct perf_aux_range *add,
-				       bool overwrite)
-{
-	if (ranges->nr < PERF_AUX_RANGES_MAX)
-		ranges->range[ranges->nr++] = *add;
-	else
-		perf_aux_merge(&ranges->range[PERF_AUX_RANGES_MAX - 1], add,
-			       overwrite);
-}
-
-/**
- * perf_aux_ranges_drop - remove the oldest range from a queue
- * @ranges: the queue, not empty
- */
-static inline void perf_aux_ranges_drop(struct perf_aux_ranges *ranges)
-{
-	unsigned int i;
-
-	ranges->nr--;
-	for (i = 0; i < ranges->nr; i++)
-		ranges->range[i] = ranges->range[i + 1];
 }
 
 /**

@@ -108,6 +108,18 @@ enum perf_aux_state {
 };
 
 /**
+ * struct perf_aux_range - contents of a PERF_RECORD_AUX (uapi perf_event.h)
+ * @offset: position of the new data in the stream
+ * @size: number of bytes of new data
+ * @flags: PERF_AUX_FLAG_*
+ */
+struct perf_aux_range {
+	u64	offset;
+	u64	size;
+	u64	flags;
+};
+
+/**
  * struct perf_aux - the AUX area of a perf buffer
  * @mutex: serializes creating, mapping and freeing the area
  * @state: (M, read by transactions) see enum perf_aux_state
@@ -130,8 +142,8 @@ enum perf_aux_state {
  * @head: (W) number of bytes ever written; in overwrite mode, what the driver
  *	reports as its position
  * @mark: (W) the last multiple of @watermark that @head has passed
- * @unreported: (W, its number read by anybody) ranges whose PERF_RECORD_AUX found
- *	no room
+ * @lost_flags: (W) flags of the PERF_RECORD_AUX that have been lost since the last
+ *	one was written
  * @in_sample: (C) a sample of the area is being taken
  * @reap_irq: queues @reap_work, which cannot be done in NMI. Its interrupt also
  *	waits for the driver's function to return.
@@ -161,7 +173,7 @@ struct perf_aux {
 	int			last_cpu;
 	u64			head;
 	u64			mark;
-	struct perf_aux_ranges	unreported;
+	u64			lost_flags;
 
 	bool			in_sample;
 
@@ -173,7 +185,6 @@ struct perf_aux {
 
 void perf_aux_init(struct perf_aux *aux);
 int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma);
-unsigned int perf_aux_unreported(struct perf_event *event);
 void perf_aux_forget(struct perf_event *event, u64 flags);
 
 /* area.c, for output.c */
@@ -223,11 +234,6 @@ static inline int perf_aux_mmap(struct perf_event *event,
 	return event->rb ? -EOPNOTSUPP : -EINVAL;
 }
 
-static inline unsigned int perf_aux_unreported(struct perf_event *event)
-{
-	return 0;
-}
-
 static inline void perf_aux_forget(struct perf_event *event, u64 flags) { }
 static inline void perf_aux_pause(struct perf_event *trace, bool pause) { }
 
@@ -246,11 +252,5 @@ static inline void perf_aux_sample_write(struct perf_event *event,
 static inline void perf_log_itrace_start(struct perf_event *event) { }
 
 #endif /* CONFIG_PERF_AUX */
-
-/* Number of lost records that PERF_FORMAT_LOST reports */
-static inline u64 perf_event_lost(struct perf_event *event)
-{
-	return atomic64_read(&event->lost_samples) + perf_aux_unreported(event);
-}
 
 #endif /* _KERNEL_EVENTS_AUX_H */

@@ -332,56 +332,44 @@ static void overwrite_alone_is_no_record(struct kunit *test)
 	expect_record(test, CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE | FORMAT);
 }
 
-/* Each range is reported by a record of its own, none is counted as lost. */
-static void late_ranges_are_not_merged(struct kunit *test)
+/* PERF_RECORD_LOST would come before the next record. */
+static void expect_lost(struct kunit *test, long lost)
+{
+	struct aux_test *t = test->priv;
+
+	expect_no_record(test);
+	KUNIT_EXPECT_EQ(test, local_read(&t->rb->lost), lost);
+	local_set(&t->rb->lost, 0);
+}
+
+/* The next record has the flags of those that were lost, but not their format. */
+static void lost_flags_go_into_the_next_record(struct kunit *test)
 {
 	struct aux_test *t = test->priv;
 
 	t->rb->paused = 1;
-	transact(test, CHUNK, 0);
+	transact(test, CHUNK, PERF_AUX_FLAG_COLLISION);
 	transact(test, CHUNK, FORMAT);
 	transact(test, 0, PERF_AUX_FLAG_PARTIAL);
+	expect_lost(test, 3);
 	t->rb->paused = 0;
 	transact(test, CHUNK, 0);
-	expect_next(test, 0, CHUNK, 0);
-	expect_next(test, CHUNK, CHUNK, FORMAT);
-	expect_next(test, 2 * CHUNK, 0, PERF_AUX_FLAG_PARTIAL);
-	expect_record(test, 2 * CHUNK, CHUNK, 0);
-	KUNIT_EXPECT_EQ(test, local_read(&t->rb->lost), 0);
+	expect_record(test, 2 * CHUNK, CHUNK,
+		      PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL);
+	transact(test, CHUNK, 0);
+	expect_record(test, 3 * CHUNK, CHUNK, 0);
 }
 
-/* More ranges than are kept: the last ones are merged, no flag is lost. */
-static void many_late_ranges_are_merged(struct kunit *test)
+static void lost_flags_alone_are_a_record(struct kunit *test)
 {
 	struct aux_test *t = test->priv;
-	unsigned int i;
 
 	t->rb->paused = 1;
-	for (i = 0; i < PERF_AUX_RANGES_MAX + 2; i++)
-		transact(test, CHUNK, i == PERF_AUX_RANGES_MAX ?
-				      PERF_AUX_FLAG_COLLISION : 0);
+	transact(test, CHUNK, PERF_AUX_FLAG_PARTIAL);
+	expect_lost(test, 1);
 	t->rb->paused = 0;
 	transact(test, 0, 0);
-	for (i = 0; i < PERF_AUX_RANGES_MAX - 1; i++)
-		expect_next(test, i * CHUNK, CHUNK, 0);
-	expect_record(test, i * CHUNK, 3 * CHUNK, PERF_AUX_FLAG_COLLISION);
-}
-
-/* In overwrite mode, the newest range says where the data is. */
-static void late_ranges_in_overwrite_mode(struct kunit *test)
-{
-	struct aux_test *t = test->priv;
-	unsigned int i;
-
-	t->rb->aux.overwrite = true;
-	t->rb->paused = 1;
-	for (i = 0; i <= PERF_AUX_RANGES_MAX; i++)
-		transact(test, CHUNK, 0);
-	t->rb->paused = 0;
-	transact(test, 0, 0);
-	for (i = 1; i < PERF_AUX_RANGES_MAX; i++)
-		expect_next(test, i * CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE);
-	expect_record(test, (i + 1) * CHUNK, CHUNK, PERF_AUX_FLAG_OVERWRITE);
+	expect_record(test, CHUNK, 0, PERF_AUX_FLAG_PARTIAL);
 }
 
 /* The driver neither ends its transaction in stop() nor in del(). */
@@ -430,19 +418,20 @@ static void redirected_in_a_transaction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, other->user_page->data_head, 0);
 	ring_buffer_put(other);
 	expect_no_record(test);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&t->event->lost_samples), 1);
 
 	transact(test, CHUNK, 0);
-	expect_next(test, 0, CHUNK, 0);
 	expect_record(test, CHUNK, CHUNK, 0);
 }
 
-/* Where the data buffer is paused, a format alone is nothing to tell later. */
-static void format_alone_is_no_backlog(struct kunit *test)
+/* Where the data buffer is paused, a format alone is not even lost. */
+static void format_alone_is_not_lost(struct kunit *test)
 {
 	struct aux_test *t = test->priv;
 
 	t->rb->paused = 1;
 	transact(test, 0, FORMAT);
+	expect_lost(test, 0);
 	t->rb->paused = 0;
 	transact(test, 0, 0);
 	expect_no_record(test);
@@ -455,10 +444,9 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(format_is_not_kept),
 	KUNIT_CASE(flag_without_data_is_a_record),
 	KUNIT_CASE(overwrite_alone_is_no_record),
-	KUNIT_CASE(format_alone_is_no_backlog),
-	KUNIT_CASE(late_ranges_are_not_merged),
-	KUNIT_CASE(many_late_ranges_are_merged),
-	KUNIT_CASE(late_ranges_in_overwrite_mode),
+	KUNIT_CASE(format_alone_is_not_lost),
+	KUNIT_CASE(lost_flags_go_into_the_next_record),
+	KUNIT_CASE(lost_flags_alone_are_a_record),
 	KUNIT_CASE(forgotten_transaction_is_ended),
 	KUNIT_CASE(transaction_begins_twice),
 	KUNIT_CASE(redirected_in_a_transaction),

@@ -125,77 +125,25 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	return handle->size;
 }
 
-/*
- * A range without data is reported for its flags only. The format of the data
- * and OVERWRITE do not count: by themselves they tell the reader nothing.
- */
-static bool aux_worth_a_record(const struct perf_aux_range *range)
-{
-	return range->size || range->flags & ~(u64)(PERF_AUX_FLAG_OVERWRITE |
-					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
-}
-
-/* Write the records of earlier ranges, as many as there is room for. */
-static noinline void aux_report_earlier(struct perf_buffer *rb,
-					struct perf_event *event)
-{
-	struct perf_aux_ranges *ranges = &rb->aux.unreported;
-
-	while (ranges->nr && perf_aux_put_range(rb, event, &ranges->range[0]))
-		perf_aux_ranges_drop(ranges);
-}
-
-/* The record of this range waits in @unreported. */
-static noinline void aux_report_later(struct perf_buffer *rb,
-				      const struct perf_aux_range *range)
-{
-	perf_aux_ranges_add(&rb->aux.unreported, range, rb->aux.overwrite);
-}
+/* The format of the data and OVERWRITE tell the reader nothing by themselves. */
+#define AUX_FLAGS_TO_TELL	(~(u64)(PERF_AUX_FLAG_OVERWRITE | \
+					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK))
 
 /*
- * Write the records of earlier ranges, then that of this range if it tells the
- * reader something. A record that finds no room is written later.
- *
- * Inline without its rare cases, because each transaction calls this.
+ * Write the record of a range that has data or flags to tell. A lost record is
+ * counted as such; its flags go into the next one, so that the reader learns that
+ * the trace has a hole.
  */
 static __always_inline void aux_report(struct perf_buffer *rb,
 				       struct perf_event *event,
-				       const struct perf_aux_range *range)
+				       struct perf_aux_range *range)
 {
-	if (unlikely(rb->aux.unreported.nr))
-		aux_report_earlier(rb, event);
-	if (!aux_worth_a_record(range))
-		return;
-	if (unlikely(rb->aux.unreported.nr ||
-		     !perf_aux_put_range(rb, event, range)))
-		aux_report_later(rb, range);
-}
+	u64 tell;
 
-/**
- * perf_aux_unreported - number of records that wait for room in the data buffer
- * @event: any event
- *
- * The records are lost unless the trace goes on, so PERF_FORMAT_LOST includes
- * them. Each event whose file is mapped includes all of them.
- *
- * Context: any. The number may change at any time.
- *
- * Return: number of records, at most PERF_AUX_RANGES_MAX; 0 if the event's file is
- * not mapped, if the area is not that of its PMU, or without a data buffer
- */
-unsigned int perf_aux_unreported(struct perf_event *event)
-{
-	struct perf_buffer *rb;
-	unsigned int nr = 0;
-
-	rcu_read_lock();
-	rb = READ_ONCE(event->rb);
-	/* perf does not count records as lost if there is no data buffer. */
-	if (rb && rb->nr_pages && perf_event_is_mapped(event) &&
-	    READ_ONCE(rb->aux.pmu) == event->pmu)
-		nr = READ_ONCE(rb->aux.unreported.nr);
-	rcu_read_unlock();
-	return nr;
+	range->flags |= rb->aux.lost_flags;
+	tell = range->flags & AUX_FLAGS_TO_TELL;
+	if (range->size || tell)
+		rb->aux.lost_flags = perf_aux_put_range(rb, event, range) ? 0 : tell;
 }
 
 /**
@@ -284,10 +232,6 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 	if (!rb)
 		return NULL;
 
-	/* The reader may have made room in the data buffer since. */
-	if (unlikely(rb->aux.unreported.nr))
-		aux_report_earlier(rb, event);
-
 	if (likely(aux_begin(handle, event, rb)))
 		return rb->aux.priv;
 
@@ -321,8 +265,8 @@ EXPORT_SYMBOL_GPL(perf_aux_output_flag);
  * Publishes perf_event_mmap_page::aux_head, writes a PERF_RECORD_AUX
  * (include/uapi/linux/perf_event.h) if there are data or flags to report, and wakes
  * the reader at a watermark. PERF_AUX_FLAG_TRUNCATED disables the event and wakes
- * the reader, too. If the data buffer has no room for the record, it is written
- * by a later transaction.
+ * the reader, too. If the data buffer has no room for the record, that is lost and
+ * counted as such; its flags go into the next record.
  *
  * Context: as perf_aux_output_begin(). The area may be freed once the driver's own
  * function has returned. A driver should call this in pmu::stop(): until the call,

@@ -6,7 +6,6 @@
  * Derived from core.c:
  *  Copyright (C) 2008-2011 Red Hat, Inc., Peter Zijlstra
  */
-#include <linux/circ_buf.h>
 #include <linux/export.h>
 #include <linux/perf_event.h>
 
@@ -42,50 +41,33 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 	return true;
 }
 
-/* Worst case: a pending LOST record and the AUX record, both with sample_id */
-#define AUX_RECORDS_SIZE	(24 + 48 + 32 + 48)
-
-static bool aux_record_fits(struct perf_buffer *rb, struct perf_event *event)
-{
-	unsigned long used = local_read(&rb->head) -
-			     READ_ONCE(rb->user_page->data_tail);
-
-	/* Redirected after pmu::stop(), if its driver kept the transaction open */
-	if (READ_ONCE((event->parent ?: event)->rb) != rb)
-		return false;
-	if (is_write_backward(event))
-		used = -used;
-	/* User space may write anything to data_tail: CIRC_SPACE() masks it. */
-	return !rb->paused &&
-	       (rb->overwrite || CIRC_SPACE(used, 0UL, perf_data_size(rb)) >=
-				 AUX_RECORDS_SIZE);
-}
-
 /**
  * perf_aux_put_range - write a PERF_RECORD_AUX
  * @rb: the buffer of the area
- * @event: the event whose sample_id and lost count are used. If the record had to
- *	wait for room, another event may have written the range.
+ * @event: the event that has written the range
  * @range: contents of the record
  *
- * Looks for room first: perf_output_begin() counts a record that it cannot write as
- * lost, and this one is written later.
+ * A record that is not written is counted as lost, by PERF_RECORD_LOST and
+ * PERF_FORMAT_LOST. So is one whose event was redirected to another buffer while
+ * its driver kept the transaction open: it does not describe that buffer's area.
  *
  * Context: within the transaction.
  *
- * Return: false if the data buffer has no room, output to it is paused
- * (PERF_EVENT_IOC_PAUSE_OUTPUT), or the event's records go to another buffer
+ * Return: false if the record is lost
  */
 bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
 			const struct perf_aux_range *range)
 {
+	struct perf_event *owner = event->parent ?: event;
 	struct {
 		struct perf_event_header	header;
 		struct perf_aux_range		range;
 	} record;
 
-	if (!aux_record_fits(rb, event))
+	if (unlikely(READ_ONCE(owner->rb) != rb)) {
+		atomic64_inc(&owner->lost_samples);
 		return false;
+	}
 
 	record.range = *range;
 	return aux_put_record(event, &record.header, PERF_RECORD_AUX,

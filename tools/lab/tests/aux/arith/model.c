@@ -3,10 +3,9 @@
  * The AUX area's arithmetic against models that are too simple to be wrong.
  *
  * Bytes: a ring whose cells say whether they hold an unread byte, and which
- * one of the stream. Each byte that is written or read is looked at. A record
- * that finds no room is merged into the next, as the kernel does it; the
- * reader goes by what records say, and must find each byte of the stream once,
- * padding aside, before the writer gets that cell again.
+ * one of the stream. Each byte that is written or read is looked at. The reader
+ * goes by what records say, and must find each byte of the stream once, padding
+ * aside, before the writer gets that cell again.
  *
  * Counts: the same with large areas and without cells, over tens of GiB.
  */
@@ -23,7 +22,6 @@
 /* What the kernel's output.c keeps for an area. */
 struct area {
 	u64 size, head, tail, mark, watermark;
-	struct perf_aux_ranges unreported;
 };
 
 struct ring {
@@ -37,10 +35,8 @@ struct ring {
 	u64 until_mark;
 	/* the reader: the next byte that it has not been told of */
 	u64 told;
-	/* flags given to records, and those that the reader has seen */
-	u64 flags_given, flags_seen;
 	u64 wakeups, wakeups_wanted;
-	u64 records, late;
+	u64 records;
 	const char *fault;
 };
 
@@ -92,37 +88,15 @@ static void take_byte(struct ring *r)
 }
 
 /* The reader gets a record; padding before it is known from its offset. */
-static void hear(struct ring *r, const struct perf_aux_range *range)
+static void hear(struct ring *r, u64 offset, u64 size)
 {
 	r->records++;
-	r->flags_seen |= range->flags;
-	if (!range->size)
-		return;
-	if (range->offset + range->size - r->told > r->data_end - r->told)
-		blame(r, "a record ends behind the data");
-	if (range->offset - r->told > r->next - r->told)
-		blame(r, "a record tells again of what was told before");
-	for (; !r->fault && r->told != range->offset; r->told++) {
+	for (; !r->fault && r->told != offset; r->told++) {
 		if (!r->padding[r->told & (r->area.size - 1)])
 			blame(r, "no record tells of a byte");
 	}
-	r->told = range->offset + range->size;
-}
-
-/* The data buffer has room for a record, or not. */
-static void log_range(struct ring *r, const struct perf_aux_range *range, bool room)
-{
-	struct perf_aux_ranges *late = &r->area.unreported;
-
-	if (!room) {
-		perf_aux_ranges_add(late, range, false);
-		r->late++;
-		return;
-	}
-	for (; late->nr; perf_aux_ranges_drop(late))
-		hear(r, &late->range[0]);
-	hear(r, range);
-	if (range->size && r->told != r->data_end)
+	r->told = offset + size;
+	if (r->told != r->data_end)
 		blame(r, "the last record does not end where the data ends");
 }
 
@@ -131,8 +105,7 @@ static void transact(struct ring *r)
 {
 	struct area *a = &r->area;
 	u64 room = perf_aux_room(a->head, a->tail, a->size);
-	struct perf_aux_range range = { };
-	u64 pad;
+	u64 pad, offset, count;
 
 	if (room != (r->occupied < a->size ? a->size - 1 - r->occupied : 0))
 		blame(r, "the room is not the number of free cells but one");
@@ -141,15 +114,13 @@ static void transact(struct ring *r)
 	pad = random_below(4) || !room ? 0 : random_up_to(room <= 16 ? room - 1 : 16);
 	put_bytes(r, pad, true);
 
-	range.offset = a->head;
-	range.size = random_up_to(room - pad);
-	if (pad && room < a->size / 2 && !range.size)
-		range.size = 1;
-	range.flags = random_below(16) ? 0 : 1UL << random_below(4);
-	r->flags_given |= range.flags;
-	put_bytes(r, range.size, false);
-	if (range.size || range.flags)
-		log_range(r, &range, random_below(3));
+	offset = a->head;
+	count = random_up_to(room - pad);
+	if (pad && room < a->size / 2 && !count)
+		count = 1;
+	put_bytes(r, count, false);
+	if (count)
+		hear(r, offset, count);
 }
 
 static void consume(struct ring *r)
@@ -180,20 +151,17 @@ static void check_ring(const char *name, u64 size, u64 watermark, u64 start, u64
 		transact(&r);
 		consume(&r);
 	}
-	log_range(&r, &(struct perf_aux_range) { .offset = r.area.head }, true);
 	free(r.cells);
 	free(r.padding);
 
 	if (r.wakeups != r.wakeups_wanted)
 		blame(&r, "the wakeups are not those of the watermark");
-	if (r.flags_seen != r.flags_given)
-		blame(&r, "a flag is lost");
-	if (!r.late || !r.records || !r.wakeups)
+	if (!r.records || !r.wakeups)
 		blame(&r, "the model has not seen everything");
 	if (r.fault)
 		diag("%s; at byte %lu", r.fault, r.next);
-	point(!r.fault, "bytes: %s: %lu bytes, %lu records, %lu of them late, %lu wakeups", name,
-	      r.next - start, r.records, r.late, r.wakeups);
+	point(!r.fault, "bytes: %s: %lu bytes, %lu records, %lu wakeups", name, r.next - start,
+	      r.records, r.wakeups);
 }
 
 /* As above, for areas too large to look at bytes; multiples are counted by division. */

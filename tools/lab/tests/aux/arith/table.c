@@ -229,84 +229,6 @@ static void test_max_order(void)
 
 static const struct {
 	const char *name;
-	struct perf_aux_range old, add, want;
-	bool overwrite;
-} merges[] = {
-	{ "nothing before", { 0, 0, 0 }, { 100, 20, 1 }, { 100, 20, 1 }, false },
-	{ "two in a row", { 100, 20, 0 }, { 120, 30, 0 }, { 100, 50, 0 }, false },
-	{ "with padding between", { 100, 20, 0 }, { 128, 30, 0 }, { 100, 58, 0 }, false },
-	{ "flags of both", { 100, 20, 1 }, { 120, 30, 4 }, { 100, 50, 5 }, false },
-	{ "flags only, after data", { 100, 20, 0 }, { 120, 0, 1 }, { 100, 20, 1 }, false },
-	{ "flags only, after padding", { 100, 20, 2 }, { 160, 0, 1 }, { 100, 20, 3 }, false },
-	{ "data after flags only", { 100, 0, 1 }, { 100, 20, 0 }, { 100, 20, 1 }, false },
-	{ "another format", { 100, 20, 0x201 }, { 120, 30, 0x102 }, { 100, 50, 0x103 }, false },
-	{ "format 0 after another", { 100, 20, 0x200 }, { 120, 30, 0 }, { 100, 50, 0 }, false },
-	{ "flags only, after a format", { 100, 20, 0x200 }, { 120, 0, 1 }, { 100, 20, 0x201 },
-	  false },
-	{ "flags only, with a format", { 100, 20, 0x200 }, { 120, 0, 0x101 }, { 100, 20, 0x201 },
-	  false },
-	{ "flags twice, the format of the latter", { 100, 0, 0x201 }, { 100, 0, 0x108 },
-	  { 100, 0, 0x109 }, false },
-	{ "flags twice", { 100, 0, 1 }, { 100, 0, 8 }, { 100, 0, 9 }, false },
-	{ "flags twice, in between padding", { 100, 0, 1 }, { 164, 0, 1 }, { 164, 0, 1 }, false },
-	{ "across 4 GiB", { 4 * GIB - 8, 8, 0 }, { 4 * GIB, 16, 0 }, { 4 * GIB - 8, 24, 0 },
-	  false },
-	{ "more than 4 GiB", { 8, 4 * GIB, 0 }, { 4 * GIB + 8, 4 * GIB, 0 }, { 8, 8 * GIB, 0 },
-	  false },
-	{ "across the end of numbers", { -8UL, 8, 0 }, { 0, 16, 0 }, { -8UL, 24, 0 }, false },
-	{ "overwrite: the newer", { 100, 64, 2 }, { 40, 64, 2 }, { 40, 64, 2 }, true },
-	{ "overwrite: the newer, smaller", { 100, 64, 2 }, { 100, 8, 2 }, { 100, 8, 2 }, true },
-	{ "overwrite: flags alone keep the data", { 100, 64, 2 }, { 40, 0, 1 }, { 100, 64, 3 }, true },
-	{ "overwrite: flags of both", { 100, 64, 6 }, { 40, 64, 3 }, { 40, 64, 7 }, true },
-};
-
-/* Ranges keep their order; what does not fit in, is merged into the last. */
-static void test_ranges(void)
-{
-	struct {
-		struct perf_aux_ranges late;
-		struct perf_aux_range after;
-	} guarded = { };
-	struct perf_aux_ranges late = { };
-	bool good = true;
-
-	for (u64 i = 0; i < PERF_AUX_RANGES_MAX + 2; i++) {
-		struct perf_aux_range add = { i * 10, 10, 1ULL << i };
-
-		perf_aux_ranges_add(&late, &add, false);
-	}
-	good = late.nr == PERF_AUX_RANGES_MAX;
-	guarded.after.offset = 77;
-	guarded.late = late;
-	perf_aux_ranges_drop(&guarded.late);
-	good = good && guarded.late.range[PERF_AUX_RANGES_MAX - 1].offset != 77;
-	for (u64 i = 0; i < PERF_AUX_RANGES_MAX - 1; i++) {
-		good = good && late.range[0].offset == i * 10 && late.range[0].size == 10 &&
-		       late.range[0].flags == 1ULL << i;
-		perf_aux_ranges_drop(&late);
-	}
-	good = good && late.nr == 1 && late.range[0].size == 30 &&
-	       late.range[0].flags == 7ULL << (PERF_AUX_RANGES_MAX - 1);
-	perf_aux_ranges_drop(&late);
-	point(good && !late.nr, "ranges: kept in order, merged beyond the last");
-}
-
-static void test_merge(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(merges); i++) {
-		const struct perf_aux_range *want = &merges[i].want;
-		struct perf_aux_range got = merges[i].old;
-
-		perf_aux_merge(&got, &merges[i].add, merges[i].overwrite);
-		point(got.offset == want->offset && got.size == want->size &&
-		      got.flags == want->flags,
-		      "merge: %s: %lu+%lu, flags %lu", merges[i].name, got.offset, got.size,
-		      got.flags);
-	}
-}
-
-static const struct {
-	const char *name;
 	unsigned long used, allowance, pages;
 	unsigned long want;
 } gifts[] = {
@@ -341,7 +263,5 @@ void test_tables(void)
 	test_mark();
 	test_crossed();
 	test_max_order();
-	test_merge();
-	test_ranges();
 	test_gift();
 }

@@ -164,7 +164,7 @@ static void test_modes(void)
 		      aux->maps == 1 && aux->pmu == &pmu && world.modules == 1 &&
 		      aux->charge.gift == 4 && area.vma.vm_flags & VM_MIXEDMAP &&
 		      event.mmap_count.counter == 2 && event.rb->mmap_count.counter == 2 &&
-		      aux->priv == (void *)aux->pages && !aux->unreported.nr && world.traced[MAP] == 1 &&
+		      aux->priv == (void *)aux->pages && !aux->lost_flags && world.traced[MAP] == 1 &&
 	      !world.traced[UNMAP],
 		      "area: what it is");
 		point(aux->watermark == (overwrite ? ~0UL : 3 * PAGE_SIZE) &&

@@ -269,118 +269,48 @@ static void test_forgotten(void)
 	point(end(), "forgotten: nothing is left of that");
 }
 
-/* A data buffer without room: each range has its record later, and none is counted as lost. */
-static void late_without_room(bool paused)
+static void trace(unsigned long size, u64 flags)
 {
+	perf_aux_output_begin(&handle, &event);
+	perf_aux_output_flag(&handle, flags);
+	perf_aux_output_end(&handle, size);
+}
+
+/* Records that find no room are lost; the next one has their flags. */
+static void test_lost(void)
+{
+	u64 format = 0x100;
+
 	begin(VM_WRITE);
 	event.attr.sample_id_all = true;
-	if (paused)
-		event.rb->paused = 1;
-	else
-		event.rb->head.counter = perf_data_size(event.rb) - 152;
-	for (int i = 0; i < 3; i++) {
-		perf_aux_output_begin(&handle, &event);
-		perf_aux_output_flag(&handle, i == 1 ? PERF_AUX_FLAG_COLLISION : 0);
-		perf_aux_output_end(&handle, 10);
-	}
-	point(!world.records && !world.lost && event.rb->aux.unreported.nr == 3 &&
-	      page->aux_head == 30, "late: no room%s", paused ? ", paused" : "");
+	event.rb->paused = 1;
+	trace(10, format);
+	trace(10, PERF_AUX_FLAG_COLLISION | format);
+	trace(10, 0);
+	point(!world.records && world.lost == 3 && page->aux_head == 30, "lost: no room");
 	event.rb->paused = 0;
-	page->data_tail = event.rb->head.counter;
-	perf_aux_output_begin(&handle, &event);
-	point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, PERF_AUX_FLAG_COLLISION) &&
-	      is_record(2, 20, 10, 0) && !event.rb->aux.unreported.nr &&
-	      world.record[0].with_ids, "late: a record each, when a transaction begins");
-	perf_aux_output_end(&handle, 10);
-	point(is_record(3, 30, 10, 0) && world.records == 4 && !world.lost,
-	      "late: and then those that follow");
-	point(end(), "late: nothing is left");
-}
-
-/* How much room two records need, in each kind of data buffer. */
-static void late_room(void)
-{
-	begin(VM_WRITE);
-	event.rb->head.counter = perf_data_size(event.rb) - 153;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	point(world.records == 1, "late: as much room as two records need, and a byte");
-	event.rb->head.counter = perf_data_size(event.rb) - 100;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	event.rb->overwrite = 1;
-	event.rb->head.counter = 0;
-	perf_aux_output_begin(&handle, &event);
-	point(world.records == 2, "late: a data buffer that is overwritten has room");
-	perf_aux_output_end(&handle, 0);
-	event.rb->overwrite = 0;
-	event.attr.write_backward = true;
-	event.rb->head.counter = -3000;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	point(world.records == 3, "late: written backwards");
-	event.rb->head.counter = 100 - (long)perf_data_size(event.rb);
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	point(world.records == 3 && !world.lost, "late: written backwards, without room");
-	event.rb->head.counter = 0;
-	event.attr.write_backward = false;
-	point(end(), "late: nothing is left of these");
-}
-
-/* Room that is refused, and room that is there although the tail does not say so. */
-static void late_although_room(void)
-{
-	/* There is room, and all the same the record is refused. */
-	begin(VM_WRITE);
+	trace(10, 0);
+	point(is_record(0, 30, 10, PERF_AUX_FLAG_COLLISION) && world.record[0].with_ids,
+	      "lost: the next record has their flags, but not their format");
+	trace(10, 0);
+	point(is_record(1, 40, 10, 0), "lost: and that after it has not");
 	world.records_refused = 1;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	perf_aux_output_begin(&handle, &event);
-	point(is_record(0, 0, 10, 0), "late: a record that was refused");
-	perf_aux_output_end(&handle, 0);
-	point(end(), "late: nothing is left of it");
+	trace(10, PERF_AUX_FLAG_PARTIAL);
+	trace(0, 0);
+	point(is_record(2, 60, 0, PERF_AUX_FLAG_PARTIAL) && world.records == 3,
+	      "lost: flags are enough for a record");
+	point(end(), "lost: nothing is left");
 
-	/* A reader may keep its tail below the size of the buffer. */
-	begin(VM_WRITE);
-	event.rb->head.counter = 5 * perf_data_size(event.rb) + 100;
-	page->data_tail = 100;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	point(is_record(0, 0, 10, 0), "late: not where the tail is one of few bytes");
-	point(end(), "late: and nothing is left of it");
-}
-
-static void test_late(void)
-{
-	late_without_room(false);
-	late_without_room(true);
-	late_room();
-	late_although_room();
-
-	/* What waits goes with its area. */
+	/* What is lost goes with its area. */
 	begin(VM_WRITE);
 	event.rb->paused = 1;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
+	trace(10, PERF_AUX_FLAG_PARTIAL);
 	unmap(&area);
 	event.rb->paused = 0;
 	map(&area, &event, 8, AREA_PAGES, VM_SHARED | VM_WRITE);
-	perf_aux_output_begin(&handle, &event);
-	point(handle.head == 10 && !world.records, "late: but not in another area");
-	perf_aux_output_end(&handle, 0);
-	point(end(), "late: nothing is left of both");
-
-	/* What waits, goes before what is new, at the end of a transaction as well. */
-	begin(VM_WRITE);
-	event.rb->paused = 1;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	perf_aux_output_begin(&handle, &event);
-	event.rb->paused = 0;
-	perf_aux_output_end(&handle, 10);
-	point(is_record(0, 0, 10, 0) && is_record(1, 10, 10, 0), "late: in their order");
-	point(end(), "late: and nothing is left");
+	trace(0, 0);
+	point(!world.records, "lost: not told of another area");
+	point(end(), "lost: nothing is left of both");
 }
 
 /* The record is for the reader of the area, not for that of another buffer. */
@@ -394,57 +324,12 @@ static void test_redirected(void)
 	perf_aux_output_begin(&handle, &event);
 	event.rb = other;
 	perf_aux_output_end(&handle, 10);
-	point(!world.records && rb->aux.unreported.nr == 1, "redirected: the record waits");
+	point(!world.records && event.lost_samples.counter == 1, "redirected: the record is lost");
 	event.rb = rb;
 	ring_buffer_put(other);
-	perf_aux_output_begin(&handle, &event);
-	point(is_record(0, 0, 10, 0), "redirected: until the event is back");
-	perf_aux_output_end(&handle, 0);
+	trace(10, 0);
+	point(is_record(0, 10, 10, 0), "redirected: until the event is back");
 	point(end(), "redirected: nothing is left");
-}
-
-/* Records that wait are lost if nothing comes after them. */
-static void test_lost(void)
-{
-	struct pmu no_aux = { };
-	struct perf_event other;
-	int nr_pages;
-
-	begin(VM_WRITE);
-	event.lost_samples.counter = 5;
-	point(perf_event_lost(&event) == 5 && !world.rcu, "lost: what perf has counted");
-	event.rb->paused = 1;
-	for (int i = 0; i < 2; i++) {
-		perf_aux_output_begin(&handle, &event);
-		perf_aux_output_end(&handle, 10);
-	}
-	point(perf_event_lost(&event) == 7, "lost: and what waits");
-
-	event_begin(&other, event.pmu);
-	point(!perf_event_lost(&other), "lost: nothing without a buffer");
-	other.rb = event.rb;
-	point(!perf_event_lost(&other), "lost: not by an event whose file is not mapped");
-	other.mmap_count.counter = 1;
-	point(perf_event_lost(&other) == 2, "lost: by one whose file is mapped, too");
-	other.pmu = &no_aux;
-	point(!perf_event_lost(&other), "lost: not by one of another PMU");
-
-	event.rb->paused = 0;
-	perf_aux_output_begin(&handle, &event);
-	point(perf_event_lost(&event) == 5, "lost: not any more, once it is written");
-	nr_pages = event.rb->nr_pages;
-	event.rb->nr_pages = 0;
-	event.rb->aux.unreported.nr = 1;
-	point(perf_event_lost(&event) == 5, "lost: nothing that has no data buffer to go to");
-	event.rb->nr_pages = nr_pages;
-	perf_aux_output_end(&handle, 0);
-	event.rb->paused = 1;
-	perf_aux_output_begin(&handle, &event);
-	perf_aux_output_end(&handle, 10);
-	unmap(&area);
-	point(perf_event_lost(&event) == 6, "lost: for ever, with its area");
-	unmap(&data);
-	point(world_clean(), "lost: nothing is left");
 }
 
 static void test_copy(void)
@@ -500,12 +385,13 @@ static void test_records(void)
 static bool random_trace(unsigned long steps)
 {
 	u64 written = 0, told = 0, read = 0, mark = 0;
-	unsigned int heard = 0, wakeups;
+	unsigned int heard = 0, lost = 0, wakeups;
 
 	for (unsigned long i = 0; i < steps; i++) {
 		u64 size;
 
 		wakeups = world.wakeups;
+		event.rb->paused = !random_below(10);
 		if (!perf_aux_output_begin(&handle, &event)) {
 			if (!event.pending_disable || written - read < AREA - 1 ||
 			    world.wakeups == wakeups)
@@ -530,6 +416,9 @@ static bool random_trace(unsigned long steps)
 				return false;
 			told += r->word[1];
 		}
+		if (world.lost != lost)
+			told = written;
+		lost = world.lost;
 		if (page->aux_head != written || told > written)
 			return false;
 		if (!random_below(3))
@@ -538,13 +427,7 @@ static bool random_trace(unsigned long steps)
 			page->data_tail = event.rb->head.counter;
 		page->aux_tail = read;
 	}
-	page->data_tail = event.rb->head.counter;
-	perf_aux_output_begin(&handle, &event);
-	if (handle.event)
-		perf_aux_output_end(&handle, 0);
-	for (; heard < world.records; heard++)
-		told += world.record[heard % RECORDS_KEPT].word[1];
-	return told == written && !world.lost;
+	return told == written && lost;
 }
 
 void test_output(unsigned long steps)
@@ -556,9 +439,8 @@ void test_output(unsigned long steps)
 	test_overwrite();
 	test_one_writer();
 	test_forgotten();
-	test_late();
-	test_redirected();
 	test_lost();
+	test_redirected();
 	test_copy();
 	test_records();
 	begin(VM_WRITE);

@@ -80,6 +80,7 @@ typedef struct { long counter; } atomic_long_t, atomic64_t, local_t, refcount_t;
 #define atomic_long_inc_not_zero	atomic_inc_not_zero
 #define atomic64_read		atomic_read
 #define atomic64_add		atomic_long_add
+#define atomic64_inc		atomic_inc
 #define atomic64_sub		atomic_long_sub
 #define atomic64_try_cmpxchg(a, old, new) \
 	((a)->counter == *(old) ? ((a)->counter = (new), true) : (*(old) = (a)->counter, false))
