@@ -18,7 +18,6 @@
 
 #include "../internal.h"
 #include "../maps.h"
-#include "contexts.h"
 
 static struct perf_buffer *aux_buffer(struct perf_aux *aux)
 {
@@ -174,8 +173,15 @@ struct aux_stop {
 	bool		kept;
 };
 
-/* Stop the events of a context that run on this CPU and write to a buffer. */
-static void aux_stop_ctx(struct perf_event_context *ctx, struct perf_buffer *rb)
+/**
+ * perf_aux_stop_context - stop the AUX events of a context that write to a buffer
+ * @ctx: may have events that run on this CPU; only those are stopped
+ * @rb: the buffer
+ *
+ * Context: interrupts off, within an RCU read section.
+ */
+void perf_aux_stop_context(struct perf_event_context *ctx,
+			   struct perf_buffer *rb)
 {
 	struct perf_event *event, *owner;
 
@@ -202,7 +208,7 @@ static void aux_stop_here(void *info)
 	struct perf_event *writer;
 
 	rcu_read_lock();
-	aux_visit_contexts(aux_stop_ctx, aux_buffer(aux));
+	perf_aux_stop_contexts(aux_buffer(aux));
 
 	/* With its transaction open, an event can be redirected to another buffer. */
 	writer = READ_ONCE(aux->writer);

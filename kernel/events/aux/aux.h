@@ -90,6 +90,7 @@
 struct module;
 struct perf_buffer;
 struct perf_event;
+struct perf_event_context;
 struct perf_output_handle;
 struct perf_sample_data;
 struct pmu;
@@ -186,6 +187,8 @@ struct perf_aux {
 void perf_aux_init(struct perf_aux *aux);
 int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma);
 void perf_aux_forget(struct perf_event *event, u64 flags);
+void perf_aux_stop_context(struct perf_event_context *ctx,
+			   struct perf_buffer *rb);
 
 /* area.c, for output.c */
 void perf_aux_reap(struct perf_buffer *rb);
@@ -235,6 +238,8 @@ static inline int perf_aux_mmap(struct perf_event *event,
 }
 
 static inline void perf_aux_forget(struct perf_event *event, u64 flags) { }
+static inline void perf_aux_stop_context(struct perf_event_context *ctx,
+					 struct perf_buffer *rb) { }
 static inline void perf_aux_pause(struct perf_event *trace, bool pause) { }
 
 static inline unsigned long

@@ -22,6 +22,16 @@ void must(bool good, const char *what)
 	exit(1);
 }
 
+/* What the scheduler runs on this CPU */
+void perf_aux_stop_contexts(struct perf_buffer *rb)
+{
+	struct perf_cpu_context *cpuctx = &perf_cpu_context[world.cpu];
+
+	perf_aux_stop_context(&cpuctx->ctx, rb);
+	if (cpuctx->task_ctx)
+		perf_aux_stop_context(cpuctx->task_ctx, rb);
+}
+
 void nmi_point(void)
 {
 	if (!world.nmi || !world.nmis || random_below(3))

@@ -398,6 +398,7 @@ static inline struct perf_event *perf_vma_event(const struct vm_area_struct *vma
 }
 
 int perf_mmap(struct file *file, struct vm_area_struct *vma);
+void perf_aux_stop_contexts(struct perf_buffer *rb);
 void perf_mmap_open(struct vm_area_struct *vma);
 void perf_mmap_close(struct vm_area_struct *vma);
 int perf_mmap_may_split(struct vm_area_struct *vma, unsigned long addr);
