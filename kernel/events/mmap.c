@@ -25,7 +25,10 @@
 
 #include "internal.h"
 
-/* The pages are charged to one mm, once, so a mapping keeps its mm and size. */
+/*
+ * The pages are charged to one mm, once. So a mapping does not grow, and fork() does not
+ * copy it, unless the process asks for that (MADV_DOFORK).
+ */
 #define PERF_VM_FLAGS	(VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
 
 /* For example, x86 lets a process use RDPMC while it maps an event. */
@@ -73,7 +76,7 @@ static struct perf_event *perf_buffer_get_event(struct perf_buffer *rb)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(writer, &rb->event_list, rb_entry) {
-		/* An event without references is being freed and will detach itself. */
+		/* No reference: _free_event() is running and will detach it. */
 		if (!atomic_long_inc_not_zero(&writer->refcount))
 			continue;
 		found = writer;

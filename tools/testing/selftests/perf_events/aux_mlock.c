@@ -99,7 +99,10 @@ FIXTURE_TEARDOWN(aux_mlock)
 	aux_close(&self->event);
 }
 
-/* Maps all of another process's buffer; the parent goes on by closing a pipe. */
+/* What another process maps of a buffer: the area alone, all, or what fork() has copied */
+enum mapping { AREA_ALONE, DATA_AND_AREA, COPY_OF_AREA };
+
+/* Has mappings until the parent goes on by closing a pipe. */
 struct partner {
 	pid_t pid;
 	int go, done;
@@ -113,29 +116,30 @@ static void wait_for(int fd)
 		_exit(3);
 }
 
-static void partner_main(struct aux_event *event, uid_t uid, bool data, int go, int done)
+static void partner_main(struct aux_event *event, uid_t uid, enum mapping how,
+			 int go, int done)
 {
-	struct aux_event mine = { .fd = event->fd, .page = event->page };
+	struct aux_event mine = *event;
 	long long before;
 
 	if (uid)
 		become(uid);
 	before = own_pinned();
-	mine.data_len = event->data_len;
-	if (data && aux_map_data(&mine, DATA_PAGES))
+	if (how == DATA_AND_AREA && aux_map_data(&mine, DATA_PAGES))
 		_exit(4);
-	if (aux_map_area(&mine, AREA, PROT_READ))
+	if (how != COPY_OF_AREA && aux_map_area(&mine, AREA, PROT_READ))
 		_exit(5);
 	if (write(done, "", 1) != 1)
 		_exit(6);
 	wait_for(go);
 	aux_unmap_area(&mine);
-	if (data)
+	if (how == DATA_AND_AREA)
 		munmap(mine.page, mine.data_len);
 	_exit(own_pinned() == before ? 0 : 7);
 }
 
-static void start_partner(struct partner *p, struct aux_event *event, uid_t uid, bool data)
+static void start_partner(struct partner *p, struct aux_event *event, uid_t uid,
+			  enum mapping how)
 {
 	int go[2], done[2];
 
@@ -144,7 +148,7 @@ static void start_partner(struct partner *p, struct aux_event *event, uid_t uid,
 	p->pid = fork();
 	if (!p->pid) {
 		close(go[1]);
-		partner_main(event, uid, data, go[0], done[1]);
+		partner_main(event, uid, how, go[0], done[1]);
 	}
 	close(go[0]);
 	close(done[1]);
@@ -274,9 +278,27 @@ TEST_F(aux_mlock, unmapped_last_by_another_process)
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
-	start_partner(&p, &self->event, 0, true);
+	start_partner(&p, &self->event, 0, DATA_AND_AREA);
 	aux_unmap(&self->event);
 	EXPECT_EQ(end_partner(&p), 0);
+	expect_start(_metadata, &self->start);
+}
+
+/* 7.3 refuses that; in others, the child is charged for nothing and is given nothing back. */
+TEST_F(aux_mlock, copied_by_fork)
+{
+	struct partner p;
+
+	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	if (madvise(self->event.area, AREA, MADV_DOFORK)) {
+		EXPECT_EQ(errno, EINVAL);
+	} else {
+		start_partner(&p, &self->event, 0, COPY_OF_AREA);
+		aux_unmap(&self->event);
+		EXPECT_EQ(end_partner(&p), 0);
+	}
+	aux_unmap(&self->event);
 	expect_start(_metadata, &self->start);
 }
 
@@ -286,7 +308,7 @@ TEST_F(aux_mlock, unmapped_last_by_another_user)
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
-	start_partner(&p, &self->event, NOBODY, true);
+	start_partner(&p, &self->event, NOBODY, DATA_AND_AREA);
 	aux_unmap(&self->event);
 	EXPECT_EQ(end_partner(&p), 0);
 	expect_start(_metadata, &self->start);
@@ -297,7 +319,7 @@ TEST_F(aux_mlock, area_of_another_user_than_data)
 	struct partner p;
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	start_partner(&p, &self->event, NOBODY, true);
+	start_partner(&p, &self->event, NOBODY, DATA_AND_AREA);
 	EXPECT_EQ(end_partner(&p), 0);
 	aux_unmap(&self->event);
 	expect_start(_metadata, &self->start);
@@ -308,7 +330,7 @@ TEST_F(aux_mlock, area_of_another_user_unmapped_last_here)
 	struct partner p;
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	start_partner(&p, &self->event, OTHER, true);
+	start_partner(&p, &self->event, OTHER, DATA_AND_AREA);
 	EXPECT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
 	/* The partner pays, and has ended before its pages are free. */
 	end_partner(&p);

@@ -27,8 +27,11 @@
 #include "internal.h"
 #include "maps.h"
 
-/* The pages are charged to one mm, once, so a mapping keeps its mm and size. */
-#define PERF_VM_FLAGS	(VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
+/*
+ * The pages are charged to one mm, once. So a mapping does not grow, and fork() does not
+ * copy it. VM_IO refuses MADV_DOFORK, and references of others on the pages (GUP).
+ */
+#define PERF_VM_FLAGS	(VM_IO | VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
 
 typedef void (*perf_mapped_fn)(struct perf_event *event, struct mm_struct *mm);
 
@@ -94,7 +97,7 @@ static struct perf_event *perf_buffer_get_event(struct perf_buffer *rb)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(writer, &rb->event_list, rb_entry) {
-		/* An event without references is being freed and will detach itself. */
+		/* No reference: _free_event() is running and will detach it. */
 		if (!atomic_long_inc_not_zero(&writer->refcount))
 			continue;
 		found = writer;
