@@ -11,8 +11,8 @@
 #include "aux.h"
 
 /*
- * The area belongs to the memory control group of the process that maps it. A
- * size that takes more than a round of reclaim is refused; nothing is killed.
+ * Charged to the memory control group of the process that maps the area.
+ * __GFP_NORETRY: fail instead of reclaiming hard, and kill nothing.
  */
 #define AUX_GFP		(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | \
 			 __GFP_NORETRY)
@@ -102,7 +102,7 @@ int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node)
 		return -ENOMEM;
 
 	aux->pages = kvmalloc_node(array_size(nr_pages, sizeof(*aux->pages)),
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN, node);
+				   AUX_GFP, node);
 	if (!aux->pages)
 		return -ENOMEM;
 

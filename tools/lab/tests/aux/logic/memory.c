@@ -85,7 +85,8 @@ struct page *virt_to_page(const void *addr)
 
 void *kvmalloc_node(size_t size, gfp_t gfp, int node)
 {
-	must(gfp & GFP_KERNEL_ACCOUNT, "the array of pages is accounted");
+	must(gfp == (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY),
+	     "the array of pages is accounted, and kills nothing");
 	if (world.no_vmalloc)
 		return NULL;
 	arrays++;
