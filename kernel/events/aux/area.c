@@ -33,7 +33,7 @@ static void aux_destroy(struct perf_aux *aux)
 		aux->free_aux(aux->priv);
 	module_put(aux->module);
 	aux->priv = NULL;
-	aux->pmu = NULL;
+	WRITE_ONCE(aux->pmu, NULL);
 	perf_aux_free_pages(aux);
 	perf_mlock_uncharge(&aux->charge);
 	WRITE_ONCE(aux->state, PERF_AUX_NONE);
@@ -56,7 +56,8 @@ static void aux_reap_irq(struct irq_work *work)
 {
 	struct perf_aux *aux = container_of(work, struct perf_aux, reap_irq);
 
-	if (!schedule_work(&aux->reap_work))
+	/* Unbound: it frees up to gigabytes. */
+	if (!queue_work(system_dfl_wq, &aux->reap_work))
 		ring_buffer_put(aux_buffer(aux));
 }
 
@@ -137,7 +138,7 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 		return -EOPNOTSUPP;
 	}
 
-	aux->pmu = event->pmu;
+	WRITE_ONCE(aux->pmu, event->pmu);
 	aux->free_aux = event->pmu->free_aux;
 	aux->module = event->pmu->module;
 	__module_get(aux->module);
@@ -267,9 +268,8 @@ static bool aux_stop_writer(struct perf_aux *aux)
 		cond_resched();
 	}
 	/*
-	 * The driver may end the transaction now, and use the area until it returns
-	 * from its own function. So a NULL writer would prove nothing here; the
-	 * worker frees the area.
+	 * The driver may end the transaction at any moment and still use the area,
+	 * so do not look at writer. aux_release() sees CLOSING and queues reap_work.
 	 */
 	if (stop.kept)
 		return false;
@@ -404,7 +404,10 @@ static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 	struct perf_aux *aux = &rb->aux;
 
 	if (!perf_count_map(rb, event)) {
-		/* While an area is mapped, so is its buffer: this one is new. */
+		/*
+		 * Nothing maps the buffer any more, so nothing maps the area:
+		 * aux_create() has just created it. Undo that.
+		 */
 		if (aux_stop_writer(aux))
 			aux_destroy(aux);
 		return -EINVAL;

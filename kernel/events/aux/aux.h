@@ -56,9 +56,9 @@
  *   full barrier on both sides, at least one of the two sees the other.
  *   A transaction uses the area; then aux_release() clears writer and reads the
  *   state, with a full barrier between, which gives the same guarantee. The area
- *   may be freed if an acquire load of writer returns NULL and an interrupt on
- *   the CPU of the transaction (aux_stop_here() or reap_irq) shows that the
- *   driver has returned.
+ *   is freed on two conditions: writer was read as NULL (load-acquire), and an
+ *   interrupt has run since on the CPU of the transaction (aux_stop_here() or
+ *   reap_irq), so the driver has returned.
  * AUX_TAIL
  *   User space reads data, then moves aux_tail (its barrier). aux_open() reads
  *   aux_tail; hardware overwrites only what aux_tail has released (control
@@ -122,30 +122,30 @@ struct perf_aux_range {
 
 /**
  * struct perf_aux - the AUX area of a perf buffer
- * @mutex: serializes creating, mapping and freeing the area
  * @state: (M, read by transactions) see enum perf_aux_state
- * @maps: (M) number of VMAs that map the area
- * @overwrite: (S) the newest data win, whatever the reader has read
- * @pgoff: (S) page offset of the area in the event's file
- * @nr_pages: (S) size of the area, a power of two
- * @pages: (S) kernel address of each page
- * @pmu: (S, read by anybody) the PMU that @priv belongs to; only compared with
- *	that of an event, because the PMU may be unregistered before the area is freed
- * @module: (S) of the PMU, referenced; it has @free_aux
- * @free_aux: (S) the PMU's function to free @priv
- * @priv: (S) what pmu::setup_aux() returned
- * @watermark: (S) number of bytes after which the reader is woken; U64_MAX in
- *	overwrite mode
- * @charge: (M) who pays for the pages
- * @writer: (W) the event whose transaction is open, or NULL
  * @last_cpu: CPU of the last attempt to begin a transaction, or -1; written
  *	before @writer
+ * @writer: (W) the event whose transaction is open, or NULL
+ * @pmu: (S, read by anybody) the PMU that @priv belongs to; only compared with
+ *	that of an event, because the PMU may be unregistered before the area is freed
+ * @priv: (S) what pmu::setup_aux() returned
  * @head: (W) number of bytes ever written; in overwrite mode, what the driver
  *	reports as its position
  * @mark: (W) the last multiple of @watermark that @head has passed
+ * @watermark: (S) number of bytes after which the reader is woken; U64_MAX in
+ *	overwrite mode
  * @lost_flags: (W) flags of the PERF_RECORD_AUX that have been lost since the last
  *	one was written
+ * @nr_pages: (S) size of the area, a power of two
+ * @overwrite: (S) the newest data win, whatever the reader has read
  * @in_sample: (C) a sample of the area is being taken
+ * @pages: (S) kernel address of each page
+ * @pgoff: (S) page offset of the area in the event's file
+ * @maps: (M) number of VMAs that map the area
+ * @mutex: serializes creating, mapping and freeing the area
+ * @module: (S) of the PMU, referenced; it has @free_aux
+ * @free_aux: (S) the PMU's function to free @priv
+ * @charge: (M) who pays for the pages
  * @reap_irq: queues @reap_work, which cannot be done in NMI. Its interrupt also
  *	waits for the driver's function to return.
  * @reap_work: frees the area if the last transaction ends after the last munmap()
@@ -156,31 +156,31 @@ struct perf_aux_range {
  * including NMIs on that CPU.
  */
 struct perf_aux {
-	struct mutex		mutex;	/* see above */
+	/* Each transaction uses these: one cache line, and the begin of the next. */
 	enum perf_aux_state	state;
-	unsigned int		maps;
-	bool			overwrite;
-	unsigned long		pgoff;
-	unsigned long		nr_pages;
-	void			**pages;
-	struct pmu		*pmu;
-	struct module		*module;
-	void			(*free_aux)(void *priv);
-	void			*priv;
-	u64			watermark;
-	struct perf_mlock	charge;
-
-	struct perf_event	*writer;
 	int			last_cpu;
+	struct perf_event	*writer;
+	struct pmu		*pmu;
+	void			*priv;
 	u64			head;
 	u64			mark;
+	u64			watermark;
 	u64			lost_flags;
+	unsigned long		nr_pages;
+	bool			overwrite;
 
 	bool			in_sample;
+	void			**pages;
+	unsigned long		pgoff;
+	unsigned int		maps;
+	struct mutex		mutex;	/* see above */
+	struct module		*module;
+	void			(*free_aux)(void *priv);
+	struct perf_mlock	charge;
 
 	struct irq_work		reap_irq;
 	struct work_struct	reap_work;
-};
+} ____cacheline_aligned;
 
 #ifdef CONFIG_PERF_AUX
 

@@ -37,41 +37,57 @@ static void aux_release(struct perf_buffer *rb)
 
 static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 {
-	/*
-	 * AUX_PUBLISH, pairs with the store-release in aux_create(). Events of
-	 * another PMU may write to the same buffer, but not to its AUX area.
-	 */
+	/* AUX_PUBLISH, pairs with the store-release in aux_create() */
 	return smp_load_acquire(&aux->state) == PERF_AUX_LIVE &&
 	       aux->pmu == event->pmu;
+}
+
+/*
+ * munmap() stops an area's writer on one CPU, so all writers are bound to that CPU,
+ * or to one task: see perf_event_set_output().
+ */
+static bool aux_may_write_here(struct perf_event *event, int cpu)
+{
+	return event->cpu < 0 ? !event->parent : event->cpu == cpu;
 }
 
 /*
  * Make the event the writer of its buffer's area.
  *
  * Return: the buffer, with a reference that aux_release() drops; NULL if there
- * is no area for this event, or another event writes to it
+ * is no area for this event
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
 	struct perf_buffer *rb = ring_buffer_get(event);
+	int cpu = smp_processor_id();
 	struct perf_aux *aux;
 
 	if (!rb)
 		return NULL;
 
 	aux = &rb->aux;
+	/*
+	 * PERF_EVENT_IOC_SET_OUTPUT can join AUX events of two PMUs through a third
+	 * event. Those of the other PMU may run while one of this PMU writes.
+	 */
+	if (unlikely(READ_ONCE(aux->pmu) != event->pmu))
+		goto put;
+
 	/* Written first: aux_stop_writer() stops last_cpu even without a writer. */
-	WRITE_ONCE(aux->last_cpu, smp_processor_id());
+	WRITE_ONCE(aux->last_cpu, cpu);
 	/* AUX_CLOSE and AUX_ENABLE; see aux.h */
-	if (unlikely(cmpxchg(&aux->writer, NULL, event))) {
-		ring_buffer_put(rb);
-		return NULL;
-	}
+	if (WARN_ON_ONCE(!aux_may_write_here(event, cpu) ||
+			 cmpxchg(&aux->writer, NULL, event)))
+		goto put;
 
 	if (likely(aux_serves(aux, event)))
 		return rb;
 
 	aux_release(rb);
+	return NULL;
+put:
+	ring_buffer_put(rb);
 	return NULL;
 }
 
@@ -211,8 +227,7 @@ static bool aux_begin(struct perf_output_handle *handle,
  * Context: interrupts off, or NMI; on the CPU that runs the event.
  *
  * Return: what pmu::setup_aux() returned; NULL if there is no area for this PMU,
- * the area is being unmapped or is full, another event writes to it, or the event
- * is being disabled
+ * the area is being unmapped or is full, or the event is being disabled
  */
 void *perf_aux_output_begin(struct perf_output_handle *handle,
 			    struct perf_event *event)

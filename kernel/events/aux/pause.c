@@ -36,7 +36,10 @@ static void aux_set_paused(struct perf_event *event, bool paused)
 		event->pmu->start(event, PERF_EF_RESUME);
 }
 
-/* More than NMIs need */
+/*
+ * An event in the group may reverse each change: a tracepoint that the change itself
+ * triggers, for example. Give up after this many. NMIs cause one or two.
+ */
 #define AUX_PAUSE_CHANGES_MAX	16
 
 static void aux_pause_until_wanted(struct perf_event *event)

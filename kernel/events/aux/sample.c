@@ -3,9 +3,9 @@
  * PERF_SAMPLE_AUX: samples that carry the newest data of the AUX event that
  * leads their group.
  *
- * perf determines the size of a sample first, then writes it. The AUX data may
- * have gone in between; what is missing is then padded, because the record's
- * header already says how long it is.
+ * perf determines the size of a sample first, then writes it. The area may be
+ * unmapped in between; what is missing is then padded, because the record's header
+ * already says how long it is.
  */
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>

@@ -311,6 +311,7 @@ static void test_stop(void)
 	begin();
 	map_both(&data, &area, &event, 4, VM_WRITE);
 	second.parent = &event;
+	second.cpu = 3;
 	second.oncpu = 3;
 	world.cpu = 3;
 	point(perf_aux_output_begin(&handle, &second) && event.rb->aux.writer == &second,

@@ -228,9 +228,25 @@ static void test_one_writer(void)
 	perf_aux_output_begin(&handle, &event);
 	world.cpu = 1;
 	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
-	      event.rb->aux.writer == &event && event.rb->refcount.counter == 3 && !world.warnings &&
-	      !second.aux_busy, "one writer: the second one gets nothing");
+	      event.rb->aux.writer == &event && event.rb->refcount.counter == 3 &&
+	      world.warnings == 1 && !second.aux_busy, "one writer: the second one gets nothing");
 	world.cpu = 0;
+	second.pmu = &(struct pmu) { };
+	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
+	      world.warnings == 1 && event.rb->refcount.counter == 3,
+	      "one writer: nor does one of another PMU, without a warning");
+	second.pmu = event.pmu;
+	perf_aux_output_end(&handle, 0);
+	second.parent = &event;
+	point(!perf_aux_output_begin(&handle, &second) && world.warnings == 2,
+	      "one writer: not a task's child, which may run on any CPU");
+	second.parent = NULL;
+	second.cpu = 1;
+	point(!perf_aux_output_begin(&handle, &second) && world.warnings == 3,
+	      "one writer: not on another CPU than its own");
+	second.cpu = -1;
+	world.warnings = 0;
+	perf_aux_output_begin(&handle, &event);
 	perf_aux_output_publish(&handle, 16);
 	point(page->aux_head == 16 && !world.records && !world.wakeups,
 	      "full trace: the head of a crashed kernel");

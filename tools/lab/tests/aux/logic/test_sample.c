@@ -166,6 +166,7 @@ static void test_samples(void)
 	/* Of a child's trace, in its parent's buffer. */
 	begin(0);
 	second.parent = &trace;
+	second.cpu = world.cpu;
 	perf_aux_output_end(&handle, 0);
 	perf_aux_output_begin(&handle, &second);
 	event.aux_event = &second;

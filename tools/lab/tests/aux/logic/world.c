@@ -80,7 +80,7 @@ bool irq_work_queue(struct irq_work *work)
 	return true;
 }
 
-bool schedule_work(struct work_struct *work)
+bool queue_work(enum wq wq, struct work_struct *work)
 {
 	if (work->queued)
 		return false;

@@ -40,6 +40,7 @@ typedef unsigned int vm_fault_t;
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
+#define ____cacheline_aligned
 #define likely(x)		(x)
 #define unlikely(x)		(x)
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
@@ -110,7 +111,8 @@ struct work_struct { void (*func)(struct work_struct *work); bool queued; };
 #define IRQ_WORK_INIT_HARD(f)	((struct irq_work){ .func = (f) })
 #define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .func = (f) })
 bool irq_work_queue(struct irq_work *work);
-bool schedule_work(struct work_struct *work);
+enum wq { system_dfl_wq };
+bool queue_work(enum wq wq, struct work_struct *work);
 
 /* Lists */
 

@@ -5,6 +5,9 @@
 
 #include <linux/mm.h>
 #include <linux/perf_event.h>
+#include <linux/workqueue.h>
+
+#define system_dfl_wq	system_unbound_wq
 
 /* Begin a record: its header, and what belongs to sample_id_all at its end. */
 static inline void perf_event_header__init(struct perf_event_header *record,
