@@ -66,7 +66,6 @@
  * @size: (S) its size in bytes, a power of two
  * @overwrite: (S) the area is in overwrite mode
  * @start: (T) offset at which the transaction began
- * @wakeup: (T) position at which the reader was to be woken then
  *
  * (S) constant after pmu::setup_aux(). (T) owned by the open transaction.
  */
@@ -75,7 +74,6 @@ struct bts_buffer {
 	unsigned long	size;
 	bool		overwrite;
 	unsigned long	start;
-	unsigned long	wakeup;
 };
 
 /**
@@ -110,8 +108,9 @@ struct bts_pointers {
  * struct bts - branch trace store of a CPU
  * @handle: the open transaction; its event is NULL if there is none
  * @state: see enum bts_state
- * @late_pmi: the threshold was reached and the driver knew without an NMI, so that
- *	one may be on its way
+ * @late_pmi: the driver has found the threshold reached before it saw a PMI. The
+ *	next NMI that nobody else claims is taken for that PMI.
+ * @late_since: jiffies when @late_pmi was set. A tick later, the PMI is lost.
  * @claimed: an NMI that found the state BUSY has seen that the threshold was reached
  * @sealed: the debug store is that of a trace that an NMI has ended
  * @usable: events trace on this CPU
@@ -128,6 +127,7 @@ struct bts {
 	bool				claimed;
 	bool				sealed;
 	bool				usable;
+	unsigned long			late_since;
 	struct bts_pointers		saved;
 	struct perf_event		*suspended;
 };

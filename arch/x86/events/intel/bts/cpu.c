@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go, sleep and the end of the kernel.
+ * CPU hotplug, suspend, kexec.
  */
 #define pr_fmt(fmt) "Intel BTS: " fmt
 
@@ -26,6 +26,8 @@ static int bts_cpu_online(unsigned int cpu)
 		return 0;
 	/* It was not set if the first event came while the CPU was coming. */
 	init_debug_store_on_cpu(cpu);
+	/* INIT keeps IA32_DEBUGCTL: an earlier kernel may have left a trace on. */
+	intel_pmu_disable_bts();
 	bts->usable = this_cpu_has(X86_FEATURE_BTS) &&
 		      this_cpu_has(X86_FEATURE_DTES64);
 	if (!bts->usable)
@@ -75,6 +77,8 @@ static void bts_shutdown_cpu(void *unused)
 		bts_pmu.stop(bts->handle.event, PERF_EF_UPDATE);
 	else
 		bts_end(bts);
+	/* The core PMU's samples of each branch */
+	intel_pmu_disable_bts();
 	/* bts_begin() fails from now on. */
 	bts->usable = false;
 }

@@ -137,8 +137,8 @@ static int bts_pmu_init(struct perf_event *trace)
 		return -ENOENT;
 
 	/*
-	 * Branches into the kernel show its addresses, whatever is excluded. What a task
-	 * was given, its children get.
+	 * Branches into the kernel show its addresses, whatever is excluded. Not checked
+	 * for inherited events: the user who opened the event was checked.
 	 */
 	ret = trace->parent ? 0 : perf_allow_kernel();
 	if (ret)

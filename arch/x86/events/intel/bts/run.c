@@ -3,6 +3,7 @@
  * The run state of branch trace store on a CPU; bts.h has the diagram. Only this file
  * touches the debug store, and switches the hardware on and off.
  */
+#include <linux/jiffies.h>
 #include <linux/limits.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
@@ -27,15 +28,18 @@ static struct debug_store *bts_store(void)
 }
 
 /*
- * The NMI of a trace may be due, or may have been missed. In BTS_BUSY, an NMI may come to
- * this while bts_point() changes what it compares.
+ * The index has reached the threshold: the PMI is pending, is being handled, or was lost.
+ * In BTS_BUSY, an NMI may call this while bts_point() changes what it compares.
  */
 static bool bts_due(const struct debug_store *ds)
 {
 	return READ_ONCE(ds->bts_index) >= READ_ONCE(ds->bts_interrupt_threshold);
 }
 
-/* The rest of the NMI's handler may come to the threshold, for which no NMI follows. */
+/*
+ * The branches of the rest of this handler may reach the threshold while LVTPC is
+ * masked. That raises no PMI.
+ */
 static bool bts_is_near(const struct debug_store *ds)
 {
 	return ds->bts_index + BTS_HANDLER > ds->bts_interrupt_threshold;
@@ -67,8 +71,8 @@ static void bts_restore(struct bts *bts, struct debug_store *ds)
 }
 
 /*
- * For those who switch the hardware on without knowing it: what it stores goes to the
- * core PMU's buffer, and it does not interrupt.
+ * Block-step and KVM may write a stale TR and BTS back (see bts.h). Until pmu::stop(), let
+ * such records go to the core PMU's buffer and raise no PMI.
  */
 static void bts_seal(struct bts *bts, struct debug_store *ds)
 {
@@ -129,28 +133,21 @@ static void bts_skip(struct bts_buffer *buf, struct perf_output_handle *handle,
 
 /* Skip what is no place for the first record. */
 static void bts_find_place(struct bts_buffer *buf,
-			   struct perf_output_handle *handle, bool interrupted)
+			   struct perf_output_handle *handle)
 {
 	unsigned long gap;
 
-	if (interrupted && handle->wakeup == buf->wakeup) {
-		gap = bts_gap_to_wakeup(buf->size, handle->head, handle->size,
-					handle->wakeup);
-		if (gap)
-			bts_skip(buf, handle, gap);
-	}
 	for (;;) {
 		gap = bts_gap(buf->size, handle->head, handle->size);
 		if (!gap || gap > handle->size)
 			break;
 		bts_skip(buf, handle, gap);
 	}
-	buf->wakeup = handle->wakeup;
 }
 
 /* Return: false if there is too little room */
 static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
-			struct perf_output_handle *handle, bool interrupted)
+			struct perf_output_handle *handle)
 {
 	struct bts_window window;
 
@@ -160,7 +157,7 @@ static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
 		return true;
 	}
 
-	bts_find_place(buf, handle, interrupted);
+	bts_find_place(buf, handle);
 	if (!bts_place_window(buf->size, handle->head, handle->size,
 			      handle->wakeup, &window))
 		return false;
@@ -170,19 +167,17 @@ static bool bts_prepare(struct debug_store *ds, struct bts_buffer *buf,
 }
 
 /*
- * Begin a transaction and prepare the debug store for it. If an interrupt ended the
- * transaction before, @interrupted is set.
+ * Begin a transaction and prepare the debug store for it.
  *
  * Return: false if there is no area, or no room in it
  */
-static bool bts_open(struct bts *bts, struct perf_event *event,
-		     bool interrupted)
+static bool bts_open(struct bts *bts, struct perf_event *event)
 {
 	struct bts_buffer *buf = perf_aux_output_begin(&bts->handle, event);
 
 	if (!buf)
 		return false;
-	if (bts_prepare(bts_store(), buf, &bts->handle, interrupted)) {
+	if (bts_prepare(bts_store(), buf, &bts->handle)) {
 		event->hw.flags &= ~BTS_EVENT_GAP;
 		return true;
 	}
@@ -220,7 +215,7 @@ static bool bts_restart(struct bts *bts)
 	struct perf_event *event = bts->handle.event;
 
 	bts_close(bts);
-	if (bts_open(bts, event, true))
+	if (bts_open(bts, event))
 		return true;
 	bts_seal(bts, bts_store());
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -279,7 +274,7 @@ bool bts_begin(struct bts *bts, struct perf_event *event)
 		bts_report_gap(bts, event);
 	} else {
 		bts_save(bts, bts_store());
-		if (bts_open(bts, event, false))
+		if (bts_open(bts, event))
 			return true;
 	}
 	bts_set_state(bts, BTS_IDLE);
@@ -287,11 +282,12 @@ bool bts_begin(struct bts *bts, struct perf_event *event)
 }
 
 /*
- * The driver knows without an NMI that the threshold was reached. The NMI may come
- * after all, unless it came during BUSY.
+ * The threshold was found reached before its PMI was seen. Claim that PMI when it
+ * arrives, unless it has arrived during BUSY.
  */
 static void bts_expect_pmi(struct bts *bts)
 {
+	bts->late_since = jiffies;
 	WRITE_ONCE(bts->late_pmi, true);
 	/* BTS_STATE: it may come between the two. */
 	if (READ_ONCE(bts->claimed))
@@ -428,7 +424,7 @@ bool bts_interrupt(struct bts *bts)
 		break;
 	}
 	/* Of a trace that had stopped before the NMI came? */
-	late = bts->late_pmi;
+	late = bts->late_pmi && jiffies - bts->late_since <= 1;
 	bts->late_pmi = false;
 	return late;
 }

@@ -24,9 +24,8 @@
  * interrupt before is over.
  *
  * If little room is left before the end of the records, and more behind it at the
- * beginning of the area, the rest is skipped. So is what lies between an interrupt
- * that came too early to wake the reader, for want of room, and where the reader is
- * woken. What is skipped is zero, as no record is.
+ * beginning of the area, the rest is skipped. What is skipped is zero, as no record
+ * is.
  *
  * A position is the number of bytes written or skipped before it since the buffer
  * exists. Modulo the size of the area, a power of two, it is an offset in the area.
@@ -115,38 +114,6 @@ static inline unsigned long bts_gap(unsigned long size, unsigned long head,
 	better = space <= BTS_MARGIN && room > gap &&
 		 bts_space(size, 0, room - gap) > space;
 	return better ? gap : 0;
-}
-
-/**
- * bts_gap_to_wakeup - decide whether to skip up to where the reader is woken
- * @size: of the area
- * @head: position at which the hardware would begin
- * @room: number of bytes that are free from there on
- * @wakeup: position at which to wake the reader
- *
- * For an interrupt that came before the wakeup: the window had no more room. If the
- * hardware went on at @head, it would interrupt a second time a few records later,
- * to wake the reader.
- *
- * Return: number of bytes to skip; 0 if the wakeup is far from @head, or if the gap is
- * more than the room behind it is worth
- */
-static inline unsigned long bts_gap_to_wakeup(unsigned long size,
-					      unsigned long head,
-					      unsigned long room,
-					      unsigned long wakeup)
-{
-	unsigned long start = bts_offset(size, head), gap;
-	/* Positions may wrap around on 32 bits. */
-	long ahead = wakeup - head;
-	bool near, worth;
-
-	/* A record more, because windows end with a whole one. */
-	near = ahead > 0 && ahead <= (long)(BTS_MARGIN + BTS_RECORD_SIZE);
-	gap = bts_round_down(ahead + BTS_RECORD_SIZE - 1);
-	worth = near && gap < room && start + gap < bts_records_end(size) &&
-		bts_space(size, start + gap, room - gap) > BTS_MARGIN;
-	return worth ? gap : 0;
 }
 
 /**

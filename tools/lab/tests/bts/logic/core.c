@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
@@ -22,6 +23,7 @@
 
 struct perf_event core_event;
 struct perf_buffer core_rb;
+unsigned long jiffies = -1;
 static int reserved, exclusive;
 /* So many allocations succeed; -1: all. */
 static int allocations = -1;

@@ -69,46 +69,6 @@ static void test_case(const struct window_case *c)
 	verdict("window: %s", c->name);
 }
 
-/* After an interrupt that came before the wakeup */
-static const struct wakeup_case {
-	const char *name;
-	u64 size, head, room, wakeup, gap;
-} wakeups[] = {
-	{ "the middle of 64 KiB", 1 << 16, 1195 * R, 40000, 32768, 171 * R },
-	{ "as far as a window's end may be", 1 << 16, 1195 * R, 40000, 1366 * R, 171 * R },
-	{ "a byte further", 1 << 16, 1195 * R, 40000, 1366 * R + 1, 0 },
-	{ "a record before it", 1 << 16, 1365 * R, 40000, 32768, R },
-	{ "passed", 1 << 16, 1366 * R, 40000, 32768, 0 },
-	{ "passed long ago", 1 << 16, 1366 * R, 40000, 100, 0 },
-	{ "the second lap", 1 << 16, (1 << 16) + 1195 * R, 40000, (1 << 16) + 32768, 171 * R },
-	{ "the least room", 1 << 16, 1195 * R, 342 * R, 1366 * R, 171 * R },
-	{ "too little room", 1 << 16, 1195 * R, 342 * R - 1, 1366 * R, 0 },
-	{ "no room", 1 << 16, 1195 * R, 170 * R, 1366 * R, 0 },
-	{ "little left behind it", 1 << 16, 2400 * R, 40000, 2560 * R, 0 },
-	{ "some more left behind it", 1 << 16, 2400 * R, 40000, 2559 * R, 159 * R },
-	{ "the end of the area", 1 << 16, 2570 * R, 60000, 1 << 16, 0 },
-	{ "two pages", 2 * PAGE, 85 * R, 6000, PAGE, 0 },
-	{ "four pages", 4 * PAGE, 171 * R, 3 * PAGE, 2 * PAGE, 171 * R },
-};
-
-static void test_wakeup(const struct wakeup_case *c)
-{
-	EXPECT(bts_gap_to_wakeup(c->size, c->head, c->room, c->wakeup) == c->gap);
-	verdict("wakeup: %s", c->name);
-}
-
-static void check_wakeup(u64 size, u64 head, u64 room, u64 wakeup)
-{
-	u64 gap = bts_gap_to_wakeup(size, head, room, wakeup), start = head & (size - 1);
-
-	if (!gap)
-		return;
-	/* No record more than that, within this lap, and worth it. */
-	EXPECT(!(gap % R) && head + gap >= wakeup && head + gap < wakeup + R);
-	EXPECT(gap <= BTS_MARGIN + R && start + gap <= bts_records_end(size));
-	EXPECT(gap <= room && bts_space(size, start + gap, room - gap) >= BTS_MARGIN);
-}
-
 /* What holds for each window, wherever it is. */
 static void check_window(u64 size, u64 head, u64 room, const struct bts_window *window)
 {
@@ -141,10 +101,6 @@ static void test_any(void)
 		if (gap && start < bts_records_end(size) && !(start % R))
 			EXPECT(room >= gap && bts_space(size, start, room) <= BTS_MARGIN &&
 			       bts_space(size, 0, room - gap) > bts_space(size, start, room));
-		if (start < bts_records_end(size) && !(start % R)) {
-			check_wakeup(size, head, room, wakeup);
-			check_wakeup(size, head, room, head + random_up_to(2 * BTS_MARGIN));
-		}
 		if (bts_place_window(size, head, room, wakeup, &window))
 			check_window(size, head, room, &window);
 		else
@@ -157,7 +113,5 @@ void test_window(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
-	for (unsigned int i = 0; i < ARRAY_SIZE(wakeups); i++)
-		test_wakeup(&wakeups[i]);
 	test_any();
 }
