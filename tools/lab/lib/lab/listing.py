@@ -29,7 +29,7 @@ def _section(title: str, rows: list[tuple[str, str]], empty: str) -> None:
 
 
 def _steps() -> list[tuple[str, str]]:
-    return [(step.name, step.message.splitlines()[0]) for step in steps.read()]
+    return [(step.name, step.subject) for step in steps.read()]
 
 
 def _bases() -> list[tuple[str, str]]:

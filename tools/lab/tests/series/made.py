@@ -58,6 +58,18 @@ HOOK = """--- a/kernel/Makefile
 # The repository itself; the small ones of the cases take its place.
 REAL = (paths.OVERLAY_DIR, paths.PATCHES_DIR)
 PART_FILES = {"hooks": "hooks.patch", "grow": "grow.patch"}
+PICK = """Commit: 0123456789abcdef0123456789abcdef01234567
+From: Mae Inline <mae@example.org>
+Date: Thu, 1 Jan 2026 01:02:03 +0100
+Subject: part: Do what
+ mainline does
+Impact: any user; it warns; all processors; aux_x
+
+It was so.
+
+Fixes: 0123456789ab ("part: Begin")
+Signed-off-by: Mae Inline <mae@example.org>
+"""
 NEW = "// SPDX-License-Identifier: GPL-2.0\nint old(int a)\n{\n\treturn a + 1;\n}\n"
 
 
@@ -128,10 +140,11 @@ class World:
 
     def step(self, name, only="", first=False, **parts):
         """
-        A step; parts are message, drop, files, hooks and grow. It is last in the list, or
+        A step; parts are message or upstream, drop, files, hooks and grow. It is last in the list, or
         where it was, or the first one; 'only' names the bases that take it.
         """
-        parts = {"message": f"part: {name}\n\nWords.\n", **parts}
+        if "upstream" not in parts:
+            parts = {"message": f"part: {name}\n\nWords.\n", **parts}
         write(self.steps / name, {PART_FILES.get(part, part): text
                                   for part, text in parts.items()})
         listed = self.patches / "series"

@@ -8,11 +8,11 @@ the same for each base, and patches/BASE/NAME/ what that base has in its place.
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.assembling import drop, grow
+from lab.assembling import drop, grow, upstream as upstream_mod
 from lab.base import bases, paths, proc, stamp
 from lab.base.errors import LabError
 from lab.base.lists import without_comments
@@ -20,7 +20,7 @@ from lab.base.lists import without_comments
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 FIX = "fix-"
 # What a step has, and what of it a base may have in another form, or has alone.
-PARTS = {"message", "drop", "hooks.patch", "files", "grow.patch"}
+PARTS = {"message", "upstream", "drop", "hooks.patch", "files", "grow.patch"}
 OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
 TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
@@ -49,10 +49,16 @@ class Step:
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     # {path: bytes} of files that a later step changes
     forms: dict[str, bytes] = field(default_factory=dict)
+    # The commit of mainline's that it is a pick of
+    upstream: upstream_mod.Upstream | None = None
 
     @property
     def name(self) -> str:
         return self.directory.name
+
+    @property
+    def subject(self) -> str:
+        return self.message.splitlines()[0]
 
     @property
     def is_fix(self) -> bool:
@@ -162,6 +168,21 @@ def with_note(message: str, note: str) -> str:
     return f"{message.strip()}\n\n{note.strip()}\n"
 
 
+def read_message(directory: Path, part: Callable[[str], Path | None]
+                 ) -> tuple[str, upstream_mod.Upstream | None]:
+    """A step's message on a base; of a pick, it is mainline's."""
+    words, pick, note = map(part, ("message", "upstream", "note"))
+    more = note.read_text() if note else ""
+    if pick and not words:
+        upstream = upstream_mod.read(pick, more)
+        return upstream.message(), upstream
+    if pick or not words or not words.read_text().strip():
+        raise LabError(f"{paths.shown(directory)} has " + ("both message and upstream" if pick else
+                       "no message"), f"write one; {MANUAL}")
+    message = words.read_text().strip() + "\n"
+    return with_note(message, more) if more else message, None
+
+
 def read_step(name: str, base: bases.Base, root: Path) -> Step:
     directory, own = root / "patches/steps" / name, root / "patches" / base.name / name
     check_parts(directory, PARTS)
@@ -170,12 +191,8 @@ def read_step(name: str, base: bases.Base, root: Path) -> Step:
     def part(word: str) -> Path | None:
         found = [place / word for place in (own, directory) if (place / word).is_file()]
         return found[0] if found else None
-    words, note, dropped, brought = map(part, ("message", "note", "drop", "files"))
-    if not words or not words.read_text().strip():
-        raise LabError(f"{paths.shown(directory)} has no message", f"write one; {MANUAL}")
-    message = words.read_text().strip() + "\n"
-    if note:
-        message = with_note(message, note.read_text())
+    dropped, brought = map(part, ("drop", "files"))
+    message, upstream = read_message(directory, part)
     drops, places = read_drops(dropped, root) if dropped else ({}, {})
     files: dict[str, Path] = {}
     maintainers = False
@@ -183,7 +200,7 @@ def read_step(name: str, base: bases.Base, root: Path) -> Step:
         others = [bases.read(other, base.home).overlay(root) for other in bases.names(base.home)]
         files, maintainers = read_files(brought, (root, *base.overlays(root)), others)
     step = Step(directory, own, message, drops, part("hooks.patch"), files, maintainers,
-                part("grow.patch"), places=places)
+                part("grow.patch"), places=places, upstream=upstream)
     if not (drops or files or step.hooks or step.grow or maintainers):
         raise LabError(f"{paths.shown(directory)} changes nothing", f"{MANUAL}")
     return step
@@ -238,6 +255,12 @@ def read(base: bases.Base | None = None, root: Path | None = None) -> list[Step]
     steps = unformed(base, root)
     grow.set_forms(steps)
     return steps
+
+
+def of_all_bases() -> dict[str, Step]:
+    """{name: step} of each step, as the oldest base that takes it has it; in no order."""
+    return {step.name: step for base in reversed(bases.names())
+            for step in unformed(bases.read(base))}
 
 
 def check_fixes(steps: Iterable[Step]) -> None:

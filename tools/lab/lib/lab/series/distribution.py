@@ -26,8 +26,9 @@ OPTION = re.compile(r"^(?:menu)?config (\w+)$")
 PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
 FIXED_IN = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
 PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
-# What a message says of a fix that mainline has
-MAINLINE = re.compile(r"^.*Mainline has the same.*\n(?:.*\n)??commit ([0-9a-f]{12,40}) \(", re.MULTILINE)
+# A pick of mainline, see upstream.py
+MAINLINE = re.compile(r"^\[ Upstream commit ([0-9a-f]{40}) \]$", re.MULTILINE)
+ADAPTED = re.compile(r"^\[ (?:.*: )?adapted: ", re.MULTILINE)
 COMMITS = "https://git.kernel.org/linus/"
 
 
@@ -40,8 +41,10 @@ def with_dep3(patch: str) -> str:
     """A patch with the header fields that Debian's patches have, in place of git's own."""
     head, blank, rest = patch.partition("\n\n")
     head = PREFIX.sub("Subject: ", head.partition("\n")[2])
-    same = MAINLINE.search(rest.partition("\n---\n")[0])
-    origin = f"backport, {COMMITS}{same[1]}" if same else "other"
+    message = rest.partition("\n---\n")[0]
+    same = MAINLINE.search(message)
+    kind = "backport" if ADAPTED.search(message) else "upstream"
+    origin = f"{kind}, {COMMITS}{same[1]}" if same else "other"
     forwarded = "not-needed" if same else "no"
     date = email.utils.parsedate_to_datetime(re.findall(r"^Date: (.*)$", head, re.MULTILINE)[0])
     return (f"{head}\nOrigin: {origin}\nForwarded: {forwarded}\n"
@@ -102,7 +105,7 @@ def changelog(title: str, steps: list[steps_mod.Step]) -> str:
     """An entry as those of Debian's kernel: a line for the whole, one for each patch below it."""
     lines = textwrap.wrap(f"{title}:", COLUMNS, initial_indent="  * ", subsequent_indent="    ")
     for step in steps:
-        lines += textwrap.wrap(step.message.splitlines()[0], COLUMNS, initial_indent="    - ",
+        lines += textwrap.wrap(step.subject, COLUMNS, initial_indent="    - ",
                                subsequent_indent="      ", break_on_hyphens=False)
     return "\n".join(lines) + "\n"
 

@@ -170,9 +170,14 @@ def commit_step(target: Target, step: steps_mod.Step, changed: Changes, first: C
     """Commit what differs from the base after a step; the files as first has them elsewhere."""
     for path, what in first.items():
         put(target.repository / path, changed.get(path, what))
-    name, mail = author(step, sender)
-    commit(target, step.message, identity(name, mail, date_of(step.inputs())),
-           *(["--signoff"] if sender else []))
+    env = identity(*author(step, sender), date_of(step.inputs()))
+    message = step.message
+    if step.upstream:
+        name, mail = step.upstream.author
+        env |= {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail,
+                "GIT_AUTHOR_DATE": step.upstream.date}
+        message = step.upstream.message(sender[0] if sender else "")
+    commit(target, message, env, *(["--signoff"] if sender else []))
 
 
 def commit_all(target: Target, found: list[steps_mod.Step], taken: list[Changes],

@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from lab.assembling.steps import Step
+
 KERNEL = ("arch/", "block/", "drivers/", "fs/", "include/", "init/", "kernel/", "lib/", "mm/",
           "security/")
 CODE = re.compile(r"\.[chS]$|(^|/)Kconfig|(^|/)Makefile$")
@@ -111,3 +113,8 @@ def bad_message(message: str, is_fix: bool) -> list[str]:
     if is_fix and not FIXES.search(body):
         bad.append("no 'Fixes: 123456789abc (\"subject\")' although it is a fix")
     return bad
+
+
+def bad_step(step: Step) -> list[str]:
+    """The same of a step; the message of a pick is mainline's."""
+    return [] if step.upstream else bad_message(step.message, step.is_fix)
