@@ -22,6 +22,8 @@ FIX = "fix-"
 # What a step has, and what of it a base may have in another form, or has alone.
 PARTS = {"message", "upstream", "drop", "hooks.patch", "files", "grow.patch"}
 OF_BASE = {"note", "drop", "hooks.patch", "grow.patch"}
+# The paragraph of a fix's message that says: who; what happens; processors; test
+IMPACT = "Impact: "
 TRAILERS = re.compile(r"(?:[A-Z][A-Za-z-]+: \S.*\n?)+")
 MANUAL = bases.MANUAL
 # What the repository has beside the files of the series, and each file at its top
@@ -59,6 +61,14 @@ class Step:
     @property
     def subject(self) -> str:
         return self.message.splitlines()[0]
+
+    @property
+    def impact(self) -> list[str]:
+        """Of a fix: who can trigger it, what happens, on which processors, which test shows it."""
+        found = self.upstream.impact if self.upstream else \
+            next((part.removeprefix(IMPACT) for part in self.message.split("\n\n")
+                  if part.startswith(IMPACT)), "")
+        return " ".join(found.split()).split("; ") if found else []
 
     @property
     def is_fix(self) -> bool:
@@ -161,11 +171,12 @@ def check_parts(directory: Path, allowed: set[str]) -> None:
 
 
 def with_note(message: str, note: str) -> str:
-    """The message with a paragraph of a base's own, above the trailers."""
-    head, blank, last = message.strip().rpartition("\n\n")
-    if blank and TRAILERS.fullmatch(last):
-        return f"{head}\n\n{note.strip()}\n\n{last}\n"
-    return f"{message.strip()}\n\n{note.strip()}\n"
+    """The message with a paragraph of a base's own, above the impact and the trailers."""
+    parts = message.strip().split("\n\n")
+    end = len(parts)
+    while end > 1 and (TRAILERS.fullmatch(parts[end - 1]) or parts[end - 1].startswith(IMPACT)):
+        end -= 1
+    return "\n\n".join([*parts[:end], note.strip(), *parts[end:]]) + "\n"
 
 
 def read_message(directory: Path, part: Callable[[str], Path | None]

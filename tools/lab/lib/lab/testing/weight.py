@@ -21,6 +21,7 @@ SUBJECT = re.compile(r"(?:perf(?:/\w+)*|perf (?:tools|test)|selftests/perf_event
 FIXES = re.compile(r'^Fixes: [0-9a-f]{12} \(".+"\)$', re.MULTILINE)
 # checkpatch: GIT_COMMIT_ID
 NAKED_COMMIT = re.compile(r'\bcommit ([0-9a-f]{12,40})\b(?!\s\(")')
+TESTED = re.compile(r"aux_\w+$|[a-z]+/[\w-]+$|none, as \S")
 TRAILER = re.compile(r"[A-Z][A-Za-z-]+: \S")
 
 
@@ -116,5 +117,9 @@ def bad_message(message: str, is_fix: bool) -> list[str]:
 
 
 def bad_step(step: Step) -> list[str]:
-    """The same of a step; the message of a pick is mainline's."""
-    return [] if step.upstream else bad_message(step.message, step.is_fix)
+    """The same of a step; the message of a pick is mainline's. A fix says who is concerned."""
+    bad = [] if step.upstream else bad_message(step.message, step.is_fix)
+    if step.is_fix and (len(step.impact) != 4 or not TESTED.match(step.impact[3])):
+        bad.append("no 'Impact: WHO; WHAT HAPPENS; PROCESSORS; TEST' although it is a fix; a test is "
+                   "aux_NAME, DIRECTORY/NAME, or 'none, as ...'")
+    return bad
