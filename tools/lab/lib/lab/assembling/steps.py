@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The steps of the series; see Documentation/lab/series.rst.
 
-patches/series lists them in order, with the bases that take them. patches/steps/NAME/ has what is
-the same for each base, and patches/BASE/NAME/ what that base has in its place.
+patches/series lists them in order, with the bases that take them and the parts that they belong to.
+patches/steps/NAME/ has what is the same for each base, and patches/BASE/NAME/ what that base has in
+its place.
 """
 
 import os
@@ -18,6 +19,7 @@ from lab.base.errors import LabError
 from lab.base.lists import without_comments
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+PART = re.compile(r"\[([a-z0-9-]+)\]")
 FIX = "fix-"
 # What a step has, and what of it a base may have in another form, or has alone.
 PARTS = {"message", "upstream", "drop", "hooks.patch", "files", "grow.patch"}
@@ -51,6 +53,8 @@ class Step:
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     # {path: bytes} of files that a later step changes
     forms: dict[str, bytes] = field(default_factory=dict)
+    # The part of the series that has it; empty if there are no parts
+    part: str = ""
     # The commit of mainline's that it is a pick of
     upstream: upstream_mod.Upstream | None = None
 
@@ -219,9 +223,22 @@ def read_step(name: str, base: bases.Base, root: Path) -> Step:
 
 def listed(root: Path, home: Path | None = None) -> list[tuple[str, list[str]]]:
     """[(name, bases)] of patches/series, in order; no bases stand for all of them."""
+    return listed_parts(root, home)[0]
+
+
+def listed_parts(root: Path, home: Path | None = None) -> tuple[list[tuple[str, list[str]]],
+                                                                dict[str, str]]:
+    """What listed() says, and {step: part}."""
     file, known = root / "patches/series", bases.names(home)
     found: list[tuple[str, list[str]]] = []
+    part, parts = "", {}
     for number, text in without_comments(file):
+        if match := PART.fullmatch(text):
+            part = match[1]
+            if part in parts.values() or found and not parts[found[0][0]]:
+                raise LabError(f"{paths.shown(file)}:{number}: [{part}] is not the begin of another part",
+                               "write each part once, the first one above all steps")
+            continue
         name, *where = text.split()
         line = f"{paths.shown(file)}:{number}"
         if not NAME.fullmatch(name) or name in [other for other, _ in found]:
@@ -233,7 +250,8 @@ def listed(root: Path, home: Path | None = None) -> list[tuple[str, list[str]]]:
         if unknown:
             raise LabError(f"{line}: there is no base '{unknown[0]}'", f"use {', '.join(known)}")
         found.append((name, where))
-    return found
+        parts[name] = part
+    return found, parts
 
 
 def check_listed(names: list[str], root: Path, home: Path | None = None) -> None:
@@ -250,10 +268,12 @@ def check_listed(names: list[str], root: Path, home: Path | None = None) -> None
 def unformed(base: bases.Base | None = None, root: Path | None = None) -> list[Step]:
     """All steps of a base in order, as read() has them, but for their forms."""
     base, root = base or bases.current(), root or paths.OVERLAY_DIR
-    every = listed(root, base.home)
+    every, parts = listed_parts(root, base.home)
     check_listed([name for name, _ in every], root, base.home)
     steps = [read_step(name, base, root) for name, where in every
              if not where or base.name in where]
+    for step in steps:
+        step.part = parts[step.name]
     if not steps:
         raise LabError(f"there is no step for {base.name} in patches/series yet", MANUAL)
     check_fixes(steps)
