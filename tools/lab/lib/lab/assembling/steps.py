@@ -231,12 +231,12 @@ def listed_parts(root: Path, home: Path | None = None) -> tuple[list[tuple[str, 
     """What listed() says, and {step: part}."""
     file, known = root / "patches/series", bases.names(home)
     found: list[tuple[str, list[str]]] = []
-    part, parts = "", {}
+    part, parts = "", dict[str, str]()
     for number, text in without_comments(file):
         if match := PART.fullmatch(text):
             part = match[1]
             if part in parts.values() or found and not parts[found[0][0]]:
-                raise LabError(f"{paths.shown(file)}:{number}: [{part}] is not the begin of another part",
+                raise LabError(f"{paths.shown(file)}:{number}: [{part}] begins no other part",
                                "write each part once, the first one above all steps")
             continue
         name, *where = text.split()

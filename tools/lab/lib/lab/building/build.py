@@ -12,7 +12,7 @@ from lab.assembling import assemble, steps
 from lab.base import apt, cache, host, paths, proc, sources, together, ui
 from lab.building import clean, viewer
 from lab.compiling import arches, cross, guest, kernel, perftool, qemu
-from lab.series import abi, qemuseries, rebase, series
+from lab.series import abi, parts, qemuseries, rebase, series
 from lab.base.errors import LabError
 
 KERNELS = (paths.SERIES, "stock", paths.SMALL)
@@ -99,7 +99,7 @@ def patches(sender: series.Sender | None) -> None:
     """The series as patches, what 'lab series' makes; the sender as in series.write()."""
     check_kernel(paths.SERIES)
     prepare()
-    part("series", "Writing the patches", series.write, sender)
+    part("series", "Writing the patches", series.write, sender, parts.write)
 
 
 def emulator() -> None:

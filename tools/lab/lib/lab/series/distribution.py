@@ -51,10 +51,16 @@ def with_dep3(patch: str) -> str:
             f"Last-Update: {date:%Y-%m-%d}{blank}{rest}")
 
 
-def write_quilt(place: Path, patches: Iterable[Path]) -> None:
+def patches_of(place: Path) -> list[Path]:
+    """The patches in a directory, but for the letter."""
+    return [file for file in sorted(place.glob("*.patch")) if not file.name.startswith("0000-")]
+
+
+def write_quilt(place: Path, patches: Iterable[Path], kind: str = "features") -> None:
+    """For debian/patches, where what is new and what is a fix are apart."""
     lines = []
     for file in patches:
-        path = f"features/{NAME}/{file.name}"
+        path = f"{kind}/{NAME}/{file.name}"
         paths.to_write(place / path).write_text(with_dep3(file.read_text()))
         lines.append(f"{path}\n")
     (place / "series").write_text("".join(lines))
@@ -147,9 +153,17 @@ def manifest(steps: list[steps_mod.Step], base: Path) -> str:
 def write(place: Path, title: str, steps: list[steps_mod.Step],
           changed: dict[str, tuple[bytes, bool] | None]) -> None:
     """All of it into the directory of the patches; changed is {path: what series.content() says}."""
-    patches = [file for file in sorted(place.glob("*.patch")) if not file.name.startswith("0000-")]
+    patches = patches_of(place)
     (place / f"{NAME}.mbox").write_text(mailbox(patches))
     write_quilt(place / "quilt", patches)
     (place / "kconfig").write_text(fragment(options(changed, sources.kernel())))
     (place / "changelog").write_text(changelog(title, steps))
     (place / "manifest").write_text(manifest(steps, sources.kernel()))
+
+
+def write_fixes(place: Path, name: str, title: str, steps: list[steps_mod.Step]) -> None:
+    """What it takes of a part that fixes the base, which brings no option and takes nothing out."""
+    patches = patches_of(place)
+    (place / f"{name}.mbox").write_text(mailbox(patches))
+    write_quilt(place / "quilt", patches, "bugfix")
+    (place / "changelog").write_text(changelog(title, steps))

@@ -82,8 +82,7 @@ def write(step: ui.Step, release: str, sender: series.Sender | None) -> None:
 
     def mailbox(_cover: str, _taken: list[series.Changes], _work: Path) -> None:
         out = patches_dir(release)
-        files = [file for file in sorted(out.glob("*.patch")) if not file.name.startswith("0000-")]
-        (out / MAILBOX).write_text(distribution.mailbox(files))
+        (out / MAILBOX).write_text(distribution.mailbox(distribution.patches_of(out)))
 
     def adapt(taken: list[series.Changes]) -> None:
         for changed in taken:

@@ -58,6 +58,9 @@ class Target:
         return git(*args, where=self.repository, env=env, text=text)
 
 
+More = Callable[[Target, list[steps_mod.Step], Path, Sender | None], None]
+
+
 def kernel_target() -> Target:
     return Target(sources.kernel(), BASE_MESSAGE.format(version=stamp.read("version-linux")),
                   repository(), patches_dir(), bases.current().directory / "cover")
@@ -298,8 +301,8 @@ def write_steps(target: Target, found: list[steps_mod.Step], sender: Sender | No
         shutil.rmtree(work, ignore_errors=True)
 
 
-def write(step: ui.Step, sender: Sender | None) -> None:
-    """All of 'lab series'; the sender from parse_sender()."""
+def write(step: ui.Step, sender: Sender | None, more: More | None = None) -> None:
+    """All of 'lab series', and by 'more' its parts; the sender from parse_sender()."""
     found = steps_mod.read()
     left = steps_mod.unlisted(found)
     if left:
@@ -313,6 +316,8 @@ def write(step: ui.Step, sender: Sender | None) -> None:
     def for_distributions(cover: str, taken: list[Changes], work: Path) -> None:
         commit_fixes(target, found, work, sender)
         distribution.write(patches_dir(), cover.splitlines()[0], found, taken[-1])
+        if more:
+            more(target, found, work, sender)
     write_steps(target, found, sender, for_distributions)
     fixes = sum(one.is_fix for one in found)
     step.note = note_of(target, found, f", {fixes} of them fixes")
