@@ -283,7 +283,7 @@ def verb_build(options: argparse.Namespace) -> int:
 
 
 def verb_series(options: argparse.Namespace) -> int:
-    build.patches(series.parse_sender(options.sender))
+    build.patches(series.parse_sender(options.sender), options.range_diff)
     return 0
 
 
@@ -582,6 +582,8 @@ def add_product_verbs(verbs: Verbs) -> None:
     one = add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
                    "lab series --from 'Ann Other <ann@example.org>'")
     add_sender(one)
+    one.add_argument("--range-diff", action="store_true",
+                     help="and what has changed in each patch since the version before")
     one = add_verb(verbs, "emulator", verb_emulator,
                    "build QEMU with the models of PT, PerfMon, LBR, PEBS and BTS, and nothing else",
                    "lab emulator --check")

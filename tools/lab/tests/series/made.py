@@ -149,7 +149,7 @@ class World:
                                   for part, text in parts.items()})
         listed = self.patches / "series"
         lines = listed.read_text().splitlines() if listed.exists() else []
-        lines = [line for line in lines if (self.steps / line.split()[0]).is_dir()]
+        lines = [line for line in lines if line[0] == "[" or (self.steps / line.split()[0]).is_dir()]
         if name not in (line.split()[0] for line in lines):
             lines.insert(0 if first else len(lines), f"{name} {only}".rstrip())
         listed.write_text("".join(f"{line}\n" for line in lines))

@@ -95,11 +95,12 @@ def check_kernel(name: str) -> None:
         steps.read()
 
 
-def patches(sender: series.Sender | None) -> None:
+def patches(sender: series.Sender | None, changes: bool = False) -> None:
     """The series as patches, what 'lab series' makes; the sender as in series.write()."""
     check_kernel(paths.SERIES)
     prepare()
-    part("series", "Writing the patches", series.write, sender, parts.write)
+    part("series", "Writing the patches", series.write, sender,
+         parts.write_all if changes else parts.write)
 
 
 def emulator() -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lab.assembling import steps as steps_mod
 from lab.base import bases, paths, proc, sources
-from lab.series import distribution, series
+from lab.series import distribution, rangediff, series
 from lab.base.errors import LabError
 
 PREFIX = "PATCH v3"
@@ -183,6 +183,22 @@ def format_part(target: series.Target, part: Part, start: str, text: str, patche
     letter.write_text(letter.read_text().rstrip("\n") + "\n" + base_line())
     if part.alone:
         distribution.write_fixes(part.out, part.name, part.field("Subject"), part.steps)
+
+
+def write_changes(target: series.Target, found: list[steps_mod.Step], work: Path,
+                  sender: series.Sender | None) -> None:
+    """Beside each letter, what has changed in its patches since the version before."""
+    texts = rangediff.of_steps(target, found, work, sender)
+    rangediff.write(target.out, found, texts)
+    for part in read(found):
+        rangediff.write(part.out, part.steps, texts)
+
+
+def write_all(target: series.Target, found: list[steps_mod.Step], work: Path,
+              sender: series.Sender | None) -> None:
+    """The parts, and what has changed."""
+    write(target, found, work, sender)
+    write_changes(target, found, work, sender)
 
 
 def write(target: series.Target, found: list[steps_mod.Step], work: Path,

@@ -156,9 +156,10 @@ def put(file: Path, what: Content | None) -> None:
     file.chmod(0o755 if what[1] else 0o644)
 
 
-def snapshots(found: list[steps_mod.Step], base: Path, work: Path) -> list[Changes]:
-    """Apply the steps; [{path: content}] of what differs from the base after each."""
-    assembly = assemble.Assembly(layer_mod.Layer(base, work))
+def snapshots(found: list[steps_mod.Step], base: Path, work: Path, root: Path | None = None
+              ) -> list[Changes]:
+    """Apply the steps of a repository; [{path: content}] of what differs from the base after each."""
+    assembly = assemble.Assembly(layer_mod.Layer(base, work), root or paths.OVERLAY_DIR)
     taken = []
     for step in found:
         assembly.apply(step)
