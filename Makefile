@@ -12,7 +12,7 @@ ifdef BASE
 LAB += --base $(BASE)
 endif
 
-.PHONY: help run check check-host check-all test coverage fuzz build menuconfig series qemu-series shell list bench bench-lab kit deb clean distclean python
+.PHONY: help run check check-host check-all test coverage fuzz build menuconfig series dist qemu-series shell list bench bench-lab kit deb clean distclean python
 
 help:
 	@echo 'make run               trace a program with Intel PT and show its calls'
@@ -28,6 +28,7 @@ help:
 	@echo 'make series            write the series as patches for git am'
 	@echo "make series BASE=NAME  the same for another kernel ('make list'); BASE goes with all targets"
 	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
+	@echo 'make dist              pack the series for all bases, each part and whole, for a release'
 	@echo 'make qemu-series       write the models of PT, LBR, PEBS, BTS... as patches for QEMU'
 	@echo 'make shell             a shell in the guest'
 	@echo 'make list              what is built, the tests, CPU models, PT capabilities'
@@ -70,6 +71,9 @@ menuconfig shell list kit: python
 
 series: python
 	@FROM="$${FROM-}"; $(LAB) series --from="$$FROM"
+
+dist: python
+	@FROM="$${FROM-}"; $(LAB) dist --from="$$FROM"
 
 qemu-series: python
 	@FROM="$${FROM-}"; $(LAB) qemu-series --from="$$FROM"

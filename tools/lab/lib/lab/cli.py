@@ -13,7 +13,7 @@ from lab import listing, otherbases
 from lab.base import bases, host, paths, sources, terminal, tier, ui
 from lab.building import build, clean, menuconfig
 from lab.compiling import arches, coverage, guest
-from lab.packaging import deb, kit
+from lab.packaging import deb, dist, kit
 from lab.running import cpumodels, debugger, machine as machine_mod, runner
 from lab.series import abi, port, qemuseries, rebase, regrow, series
 from lab.testing import bench, fuzz, tests
@@ -284,6 +284,11 @@ def verb_build(options: argparse.Namespace) -> int:
 
 def verb_series(options: argparse.Namespace) -> int:
     build.patches(series.parse_sender(options.sender), options.range_diff)
+    return 0
+
+
+def verb_dist(options: argparse.Namespace) -> int:
+    dist.make(series.parse_sender(options.sender))
     return 0
 
 
@@ -584,6 +589,9 @@ def add_product_verbs(verbs: Verbs) -> None:
     add_sender(one)
     one.add_argument("--range-diff", action="store_true",
                      help="and what has changed in each patch since the version before")
+    add_sender(add_verb(verbs, "dist", verb_dist,
+                        "pack the series for all bases, with what has changed (make dist)",
+                        "lab dist --from 'Ann Other <ann@example.org>'"))
     one = add_verb(verbs, "emulator", verb_emulator,
                    "build QEMU with the models of PT, PerfMon, LBR, PEBS and BTS, and nothing else",
                    "lab emulator --check")

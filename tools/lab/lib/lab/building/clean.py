@@ -17,7 +17,7 @@ from lab.base.errors import LabError
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-stock", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "checker", "checker-work", "workloads",
          "baremetal", "migrate", "packets", "steps", "mutants", "series-git", "ccache-tmp",
-         "deb", "deb-full", "deb-config", "qemu-other",
+         "dist", "deb", "deb-full", "deb-config", "qemu-other",
          "coverage", "fuzz", "fuzz-corpus", "selftests", "clock")
 # 'make clean' keeps what a user has chosen.
 CHOSEN = ("saved.config",)
