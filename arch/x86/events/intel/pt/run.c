@@ -415,6 +415,9 @@ static u64 pt_finish_full_trace(struct pt *pt, struct pt_buffer *buf, u64 now)
 	if (full)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
 	pt_finish_status(pt, buf, written, full);
+	/* The core does not begin with the last free byte: there will be a gap. */
+	if (written == pt->handle.size)
+		buf->psb_due = true;
 	return full ? written : pt_pad_region(buf, written);
 }
 

@@ -604,6 +604,16 @@ static void test_no_room(void)
 	trace_read(&trace, 3096);
 	EXPECT(!trace_in(&trace) && hw_output(1UL << 20) == 4096);
 	end();
+
+	/* One byte is left, with which nothing begins: what comes then has a hole before it. */
+	begin(false);
+	EXPECT(hw_output(aux->size - 1) == aux->size - 1);
+	core_deliver();
+	EXPECT(!aux->writer && !aux->flags && trace.event.pending_disable);
+	trace_out(&trace);
+	trace_read(&trace, 4096);
+	EXPECT(!trace_in(&trace) && !hw_this()->status);
+	end();
 	verdict("driver: areas without room");
 }
 
