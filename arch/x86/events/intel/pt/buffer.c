@@ -19,7 +19,6 @@
  * If the hardware supports only one region in a table, there is one table, whose
  * region is replaced when it is full.
  */
-#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
@@ -235,14 +234,10 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 void pt_free_aux(void *area)
 {
 	struct pt_buffer *buf = area;
-	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		cmpxchg(&per_cpu(pt_cpu, cpu).status_owner, buf, PT_OWNER_GONE);
 	pt_free_tables(buf);
 	kvfree(buf->layout.first);
-	/* pt_check_previous() on another CPU may still set @failed. */
-	kfree_rcu(buf, rcu);
+	kfree(buf);
 }
 
 static void pt_mark(struct pt_buffer *buf, unsigned int region, u64 marks)

@@ -15,7 +15,6 @@
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
-#include <linux/jiffies.h>
 #include <linux/kexec.h>
 #include <linux/kvm_types.h>
 #include <linux/minmax.h>
@@ -71,7 +70,6 @@ static void pt_read_caps(struct pt_caps *caps)
 static int pt_claim_registers(void)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
-	unsigned long flags;
 	u64 ctl;
 
 	/* A hypervisor may show the capability without the registers. */
@@ -84,11 +82,8 @@ static int pt_claim_registers(void)
 		pr_warn("CPU %d: stopped a trace that an earlier kernel left on\n",
 			smp_processor_id());
 	}
-	local_irq_save(flags);
-	pt_flush_status(pt);
-	local_irq_restore(flags);
 	wrmsrq(MSR_IA32_RTIT_STATUS, 0);
-	pt->status_read = jiffies;
+	pt->msr.status = 0;
 	return 0;
 }
 
@@ -203,7 +198,6 @@ static int pt_suspend(void *data)
 			pt->suspended = event;
 		pt_pmu.pmu.stop(event, PERF_EF_UPDATE);
 	}
-	pt_flush_status(pt);
 	return 0;
 }
 

@@ -117,7 +117,7 @@ static void pt_pmu_del(struct perf_event *trace, int flags)
 	pt_pmu_stop(trace, PERF_EF_UPDATE);
 }
 
-/* Nothing is counted, but a reader should learn of what no PMI has told. */
+/* There is no count; look for an error or a full area that raised no PMI. */
 static void pt_pmu_read(struct perf_event *trace)
 {
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
@@ -150,7 +150,7 @@ static long pt_pmu_snapshot(struct perf_event *trace,
 	head = pt_read_head(pt);
 	/* perf_output_copy_aux() takes positions modulo the size of the area. */
 	copied = perf_output_copy_aux(&pt->handle, record, head - size, head);
-	pt_check_error(pt);
+	pt_check_gap(pt);
 	pt_leave_busy(pt);
 	return copied;
 }

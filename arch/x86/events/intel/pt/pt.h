@@ -50,9 +50,7 @@
 #ifndef _INTEL_PT_H
 #define _INTEL_PT_H
 
-#include <linux/err.h>
 #include <linux/perf_event.h>
-#include <linux/rcupdate.h>
 
 #include "caps.h"
 #include "layout.h"
@@ -90,9 +88,6 @@ struct pt_filters {
  * @marked: (T) @marks are set in the tables
  * @psb_due: (T) the stream may have a gap here, so the next start must begin with
  *	a PSB, on whichever CPU
- * @failed: an output error of this trace was found on a CPU after it had left
- *	that CPU; set by that CPU, cleared by the transaction that reports it
- * @rcu: delays freeing until no CPU can set @failed
  *
  * (S) constant after pmu::setup_aux(). (T) owned by the open transaction.
  */
@@ -110,9 +105,6 @@ struct pt_buffer {
 	struct pt_marks		marks;
 	bool			marked;
 	bool			psb_due;
-
-	bool			failed;
-	struct rcu_head		rcu;
 };
 
 /**
@@ -134,18 +126,20 @@ enum pt_state {
  * @ctl: IA32_RTIT_CTL
  * @base: IA32_RTIT_OUTPUT_BASE
  * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @status: Error, Stopped and PacketByteCnt of IA32_RTIT_STATUS
  * @a: IA32_RTIT_ADDRn_A
  * @b: IA32_RTIT_ADDRn_B
  *
  * What the driver last wrote or read, or an illegal value if that is not known
  * (pt_reset_state()). It does not write a value that a register already holds.
- * While TraceEn is set, the hardware moves @base and @ptrs, which pt_read_head()
- * reads.
+ * While TraceEn is set, the hardware changes @base, @ptrs and @status, which
+ * pt_read_head() reads.
  */
 struct pt_msrs {
 	u64	ctl;
 	u64	base;
 	u64	ptrs;
+	u64	status;
 	u64	a[PT_MAX_RANGES];
 	u64	b[PT_MAX_RANGES];
 };
@@ -160,16 +154,11 @@ struct pt_msrs {
  * @unusable: events do not trace on this CPU, because its capabilities are not
  *	known yet or less than those of the others, or because it is about to
  *	leave this kernel
- * @status_read: jiffies when the driver last knew IA32_RTIT_STATUS
- * @status_owner: (X) the area whose trace ended here without a read of
- *	IA32_RTIT_STATUS, or NULL. Until the next trace begins here, an error in the
- *	register is one of that trace. Set by this CPU; pt_free_aux() replaces its
- *	area by PT_OWNER_GONE.
  * @suspended: the event that was traced when the machine was suspended
  * @msr: contents of the registers
  *
- * Owned by the CPU, with interrupts off. Other CPUs read and write (X), read @state
- * and @unusable, and initialize @unusable and @msr before the CPU comes online.
+ * Owned by the CPU, with interrupts off. Other CPUs read @state and @unusable, and
+ * initialize @unusable and @msr before the CPU comes online.
  */
 struct pt {
 	struct perf_output_handle	handle;
@@ -177,8 +166,6 @@ struct pt {
 	bool				pmi_pending;
 	bool				vmx;
 	bool				unusable;
-	unsigned long			status_read;
-	struct pt_buffer		*status_owner;
 	struct perf_event		*suspended;
 	struct pt_msrs			msr;
 };
@@ -213,9 +200,6 @@ struct pt_pmu {
  * traced since. Another record would say nothing new.
  */
 #define PT_EVENT_GAP			BIT(0)
-
-/* pt::status_owner: IA32_RTIT_STATUS was not read, and the area was freed. */
-#define PT_OWNER_GONE			((struct pt_buffer *)ERR_PTR(-ENOENT))
 
 extern struct pt_pmu pt_pmu;
 DECLARE_PER_CPU(struct pt, pt_cpu);
@@ -256,9 +240,8 @@ bool pt_begin(struct pt *pt, struct perf_event *event);
 bool pt_restart(struct pt *pt);
 void pt_end(struct pt *pt);
 u64 pt_read_head(struct pt *pt);
-void pt_check_error(struct pt *pt);
+void pt_check_gap(struct pt *pt);
 void pt_poll(struct pt *pt);
-void pt_flush_status(struct pt *pt);
 void pt_stop_for_good(struct pt *pt);
 void pt_reset_state(struct pt *pt);
 

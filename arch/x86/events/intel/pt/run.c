@@ -4,17 +4,16 @@
  * claimed a CPU's registers, only this file starts and stops the hardware.
  *
  * Register accesses are most of what a task switch costs when the task is
- * traced. So a register is not written if it already holds the value, and not
- * read if its value is known. If a task returns to the CPU that it left, TraceEn
- * is cleared and set, and one register is read; two if its area has several
- * tables.
+ * traced. So a register is not written if it already holds the value, and read
+ * only if the hardware may have changed it. If a task returns to the CPU that it
+ * left, TraceEn is cleared and set, and two registers are read; three if its area
+ * has several tables.
  */
 #define pr_fmt(fmt) "Intel PT: " fmt
 
-#include <linux/jiffies.h>
+#include <linux/bug.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
-#include <linux/ratelimit.h>
 #include <linux/smp.h>
 
 #include <asm/msr.h>
@@ -150,77 +149,6 @@ void pt_leave_busy(struct pt *pt)
 	}
 }
 
-/*
- * The trace has a gap. Deferred, because the caller may hold the lock of a run
- * queue, which waking up the console's waiters takes.
- */
-static void pt_warn_error(void)
-{
-	static const char text[] = KERN_WARNING pr_fmt("CPU %d: output error\n");
-	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
-				      DEFAULT_RATELIMIT_BURST);
-
-	if (__ratelimit(&limit))
-		printk_deferred(text, smp_processor_id());
-}
-
-/*
- * STATUS was not read when the trace of @previous ended on this CPU. Read it before
- * another trace changes it. An error is reported by the next record of @previous,
- * unless that is PT_OWNER_GONE.
- */
-static void pt_check_previous(struct pt *pt, struct pt_buffer *previous)
-{
-	u64 status;
-
-	pt->status_read = jiffies;
-	rdmsrq(MSR_IA32_RTIT_STATUS, status);
-	if (!(status & RTIT_STATUS_ERROR))
-		return;
-
-	pt_warn_error();
-	wrmsrq(MSR_IA32_RTIT_STATUS, status & ~RTIT_STATUS_ERROR);
-	/* Not freed while interrupts are off: pt_free_aux() leaves that to RCU. */
-	if (previous != PT_OWNER_GONE)
-		WRITE_ONCE(previous->failed, true);
-}
-
-/**
- * pt_flush_status - read STATUS if a trace has ended here without such a read
- * @pt: of this CPU, IDLE
- *
- * Context: interrupts off.
- */
-void pt_flush_status(struct pt *pt)
-{
-	struct pt_buffer *previous = READ_ONCE(pt->status_owner);
-
-	if (!previous)
-		return;
-	pt_check_previous(pt, previous);
-	WRITE_ONCE(pt->status_owner, NULL);
-}
-
-/* Prepare STATUS for a trace that begins or continues on this CPU. */
-static void pt_load_status(struct pt *pt, struct pt_buffer *buf)
-{
-	struct pt_buffer *previous = READ_ONCE(pt->status_owner);
-
-	if (previous && (previous != buf || buf->psb_due))
-		pt_check_previous(pt, previous);
-	if (READ_ONCE(buf->failed)) {
-		WRITE_ONCE(buf->failed, false);
-		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
-		buf->psb_due = true;
-	}
-	/* The hardware begins with a PSB if PacketByteCnt is 0. */
-	if (buf->psb_due) {
-		wrmsrq(MSR_IA32_RTIT_STATUS, 0);
-		pt->status_read = jiffies;
-		buf->psb_due = false;
-	}
-}
-
 static void pt_load_filters(struct pt *pt, const struct pt_filters *filters)
 {
 	unsigned int i;
@@ -255,9 +183,11 @@ static void pt_load(struct pt *pt, struct pt_buffer *buf,
 		perf_event_itrace_started(event);
 		buf->psb_due = true;
 	}
-	pt_load_status(pt, buf);
 	event->hw.aux_config = ctl | RTIT_CTL_TRACEEN;
 
+	/* The hardware begins with a PSB if PacketByteCnt is 0. */
+	if (buf->psb_due)
+		pt_write(MSR_IA32_RTIT_STATUS, 0, &pt->msr.status);
 	pt_write(MSR_IA32_RTIT_OUTPUT_BASE, pt_output_base(buf), &pt->msr.base);
 	pt_write(MSR_IA32_RTIT_OUTPUT_MASK, pt_output_ptrs(buf), &pt->msr.ptrs);
 }
@@ -288,8 +218,11 @@ static bool pt_open(struct pt *pt, struct perf_event *event)
 	return true;
 }
 
+/* With one of these, the hardware does not trace. */
+#define PT_STATUS_HALTED	(RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)
+
 /**
- * pt_read_head - read the position of the hardware
+ * pt_read_head - read the position and the status of the hardware
  * @pt: of this CPU, BUSY, with an open transaction
  *
  * Return: offset in the area of the next byte
@@ -298,6 +231,8 @@ u64 pt_read_head(struct pt *pt)
 {
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
 
+	rdmsrq(MSR_IA32_RTIT_STATUS, pt->msr.status);
+	pt->msr.status &= PT_STATUS_HALTED | RTIT_STATUS_BYTECNT;
 	if (buf->nr_tables > 1)
 		rdmsrq(MSR_IA32_RTIT_OUTPUT_BASE, pt->msr.base);
 	rdmsrq(MSR_IA32_RTIT_OUTPUT_MASK, pt->msr.ptrs);
@@ -307,72 +242,90 @@ u64 pt_read_head(struct pt *pt)
 	return pt_region_start(&buf->layout, buf->region) + buf->offset;
 }
 
-/*
- * Read STATUS. Report an error by PERF_AUX_FLAG_PARTIAL. If one of @obstacles is
- * set, Error or Stopped, with which the hardware does not trace, clear both; after
- * an error, or if @full, PacketByteCnt too, because the stream has a gap.
- *
- * Return: true if the next start must begin with a PSB, on whichever CPU
- */
-static bool pt_clear_status(struct pt *pt, u64 obstacles, bool full)
-{
-	u64 status;
-
-	pt->status_read = jiffies;
-	rdmsrq(MSR_IA32_RTIT_STATUS, status);
-	if (status & RTIT_STATUS_ERROR) {
-		pt_warn_error();
-		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
-		full = true;
-	}
-	if (status & obstacles) {
-		status &= full ? 0 : RTIT_STATUS_BYTECNT;
-		wrmsrq(MSR_IA32_RTIT_STATUS, status);
-	}
-	return !(status & RTIT_STATUS_BYTECNT);
-}
-
-/*
- * An output error ends a trace, and only STATUS shows it. Errors are rare, and
- * reading the register at each switch is expensive: read it once in a jiffy.
- */
-static bool pt_status_due(const struct pt *pt)
-{
-	return time_is_before_jiffies(pt->status_read);
-}
-
-/**
- * pt_check_error - look for an output error, unless that was done in this jiffy
- * @pt: of this CPU, BUSY, with an open transaction
- *
- * An error is cleared, so that the trace continues after pt_leave_busy().
- */
-void pt_check_error(struct pt *pt)
-{
-	struct pt_buffer *buf = perf_get_aux(&pt->handle);
-
-	if (pt_status_due(pt) && pt_clear_status(pt, RTIT_STATUS_ERROR, false))
-		buf->psb_due = true;
-}
-
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
 #define PT_STOP_FILTERS	(RTIT_ADDR_STOP * 0x1111ULL << RTIT_CTL_ADDR0_OFFSET)
 
-/*
- * At the end of a transaction, read STATUS if the hardware may have stopped: the
- * area is full, the hardware has not moved, or the event has a filter that stops.
- * Else read it if that was not done in this jiffy.
- */
-static void pt_finish_status(struct pt *pt, struct pt_buffer *buf, bool moved,
-			     bool full)
+static bool pt_has_stop_filter(const struct pt *pt)
 {
-	bool read = full || !moved || pt_status_due(pt) ||
-		    pt->handle.event->hw.aux_config & PT_STOP_FILTERS;
+	return pt->handle.event->hw.aux_config & PT_STOP_FILTERS;
+}
 
-	WRITE_ONCE(pt->status_owner, read ? NULL : buf);
-	if (read)
-		buf->psb_due = pt_clear_status(pt, RTIT_STATUS_ERROR |
-					       RTIT_STATUS_STOPPED, full);
+/* The hardware is at the end of the region with STOP. */
+static bool pt_is_at_stop(const struct pt_buffer *buf)
+{
+	return buf->region == buf->marks.stop &&
+	       buf->offset == pt_region_size(&buf->layout, buf->region);
+}
+
+/*
+ * Full-trace mode: the hardware has filled the area, if Stopped is set and it is in
+ * the region with STOP. A tracestop filter sets Stopped as well, so with one, the
+ * offset decides.
+ */
+static bool pt_is_full(const struct pt *pt, const struct pt_buffer *buf)
+{
+	bool stopped = pt->msr.status & RTIT_STATUS_STOPPED;
+	bool at_stop = pt_is_at_stop(buf);
+
+	if (buf->overwrite)
+		return false;
+	if (pt_has_stop_filter(pt))
+		return at_stop;
+	/* SDM, "ToPA STOP": the offset is the size of the region. */
+	WARN_ON_ONCE(stopped != at_stop);
+	return at_stop || (stopped && buf->region == buf->marks.stop);
+}
+
+/* The hardware has stopped, and neither a full area nor a filter is the reason. */
+static bool pt_has_gap(const struct pt *pt, bool full)
+{
+	u64 status = pt->msr.status;
+
+	return status & RTIT_STATUS_ERROR ||
+	       (status & RTIT_STATUS_STOPPED && !full && !pt_has_stop_filter(pt));
+}
+
+/*
+ * Deferred, because the caller may hold the lock of a run queue, which waking up the
+ * console's waiters takes.
+ */
+static void pt_warn_gap(u64 status)
+{
+	printk_deferred_enter();
+	pr_warn_ratelimited("CPU %d: output error, status %#llx\n",
+			    smp_processor_id(), status);
+	printk_deferred_exit();
+}
+
+/*
+ * Clear what would keep the hardware from tracing. If the stream has a gap,
+ * because of an error or if @full, clear PacketByteCnt too: it goes on with a PSB.
+ */
+static void pt_clear_status(struct pt *pt, struct pt_buffer *buf, bool full)
+{
+	bool gap = pt_has_gap(pt, full);
+	u64 count = gap || full ? 0 : pt->msr.status & RTIT_STATUS_BYTECNT;
+
+	if (gap) {
+		pt_warn_gap(pt->msr.status);
+		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_PARTIAL);
+	}
+	pt_write(MSR_IA32_RTIT_STATUS, count, &pt->msr.status);
+	/* On whichever CPU the trace goes on */
+	buf->psb_due = !count;
+}
+
+/**
+ * pt_check_gap - let a trace go on that an output error has stopped
+ * @pt: of this CPU, BUSY, with an open transaction in overwrite mode, after
+ *	pt_read_head()
+ *
+ * The trace continues after pt_leave_busy(); its next record is PARTIAL.
+ */
+void pt_check_gap(struct pt *pt)
+{
+	if (pt_has_gap(pt, false))
+		pt_clear_status(pt, perf_get_aux(&pt->handle), false);
 }
 
 /*
@@ -400,21 +353,15 @@ static u64 pt_pad_region(struct pt_buffer *buf, u64 written)
 	return written + left;
 }
 
-static bool pt_is_full(const struct pt_buffer *buf)
-{
-	return buf->region == buf->marks.stop &&
-	       buf->offset == pt_region_size(&buf->layout, buf->region);
-}
-
 /* Full-trace mode. Return: number of bytes written */
 static u64 pt_finish_full_trace(struct pt *pt, struct pt_buffer *buf, u64 now)
 {
-	bool full = pt_is_full(buf);
+	bool full = pt_is_full(pt, buf);
 	u64 written = pt_written(&buf->layout, buf->head, now, &buf->marks, full);
 
 	if (full)
 		perf_aux_output_flag(&pt->handle, PERF_AUX_FLAG_TRUNCATED);
-	pt_finish_status(pt, buf, written, full);
+	pt_clear_status(pt, buf, full);
 	/* The core does not begin with the last free byte: there will be a gap. */
 	if (written == pt->handle.size)
 		buf->psb_due = true;
@@ -426,10 +373,9 @@ static u64 pt_finish_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
 {
 	u64 size = pt_area_size(&buf->layout);
 
+	pt_clear_status(pt, buf, false);
 	/* The end of the area is its beginning. */
-	now &= size - 1;
-	pt_finish_status(pt, buf, now != (buf->head & (size - 1)), false);
-	pt->handle.head = now;
+	pt->handle.head = now & (size - 1);
 	return size;
 }
 
@@ -508,35 +454,31 @@ bool pt_restart(struct pt *pt)
 	return false;
 }
 
-/*
- * Full-trace mode: the hardware has filled the area. If its PMI comes yet, it finds a
- * transaction that has ended, or another one.
- */
-static bool pt_has_filled(struct pt *pt)
-{
-	struct pt_buffer *buf = perf_get_aux(&pt->handle);
-
-	if (buf->overwrite)
-		return false;
-	pt_read_head(pt);
-	return pt_is_full(buf);
-}
-
 /**
- * pt_poll - stop a trace for a moment to look for what no PMI has told
+ * pt_poll - look for an error or a full area that raised no PMI
  * @pt: of this CPU
  *
- * That is an output error; or that the area is full, if a guest of KVM has taken
- * the PMI (see watch.c).
+ * A guest of KVM may have taken the PMI of a full area (see watch.c). If it still
+ * arrives, it finds no transaction, or the next one, and does no harm.
+ *
+ * STATUS may be read while TraceEn is set, so a trace in which nothing is wrong goes
+ * on. One that a tracestop filter has stopped remains stopped.
  *
  * Context: interrupts off, or NMI.
  */
 void pt_poll(struct pt *pt)
 {
-	if (!pt_status_due(pt) || !pt_enter_busy(pt))
+	struct pt_buffer *buf;
+	u64 status;
+	bool full;
+
+	rdmsrq(MSR_IA32_RTIT_STATUS, status);
+	if (!(status & PT_STATUS_HALTED) || !pt_enter_busy(pt))
 		return;
-	pt_check_error(pt);
-	if (!pt_has_filled(pt) || pt_restart(pt))
+	buf = perf_get_aux(&pt->handle);
+	pt_read_head(pt);
+	full = pt_is_full(pt, buf);
+	if (!(full || pt_has_gap(pt, full)) || pt_restart(pt))
 		pt_leave_busy(pt);
 }
 
@@ -553,7 +495,7 @@ static u64 pt_final_size(struct pt *pt, struct pt_buffer *buf)
 		return 0;
 	}
 	return pt_written(&buf->layout, buf->head, now, &buf->marks,
-			  pt_is_full(buf));
+			  pt_is_at_stop(buf));
 }
 
 /**

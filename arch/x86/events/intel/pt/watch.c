@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output errors and full areas that are found by nothing else.
+ * Output errors and full areas that raise no interrupt.
  *
  * An output error (SDM, "ToPA Errors", "Operational Errors") ends a trace without
  * an interrupt, and only IA32_RTIT_STATUS shows it. The driver reads the register
- * when a trace stops for another reason, but not each time. The trace of a CPU may
- * never stop after an error, and a task may leave the CPU on which its trace met
- * one. So a CPU that traces, or has not read the register since its last trace,
- * reads it each second. The error is reported by the next record of the trace.
+ * whenever it stops a trace, but the trace of a CPU may never be stopped. So each
+ * CPU that traces reads it each second.
  *
  * The hardware interrupts when an area is full. But while a guest has the PMU for its
  * own (KVM's mediated vPMU), the guest gets each PMI. Then this work ends the trace and
@@ -32,27 +30,17 @@ static atomic_t pt_watch_users = ATOMIC_INIT(0);
 
 static void pt_watch_cpu(void *unused)
 {
-	struct pt *pt = this_cpu_ptr(&pt_cpu);
-
-	if (READ_ONCE(pt->state) == PT_IDLE)
-		pt_flush_status(pt);
-	else
-		pt_poll(pt);
+	pt_poll(this_cpu_ptr(&pt_cpu));
 }
 
 static void pt_watch(struct work_struct *work)
 {
 	unsigned int cpu;
-	struct pt *pt;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		/* Do not interrupt a CPU without anything to read. */
-		pt = per_cpu_ptr(&pt_cpu, cpu);
-		if (READ_ONCE(pt->state) == PT_TRACING ||
-		    READ_ONCE(pt->status_owner))
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu(pt_cpu, cpu).state) == PT_TRACING)
 			smp_call_function_single(cpu, pt_watch_cpu, NULL, true);
-	}
 	cpus_read_unlock();
 
 	if (atomic_read(&pt_watch_users))

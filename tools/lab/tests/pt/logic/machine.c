@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include <linux/bug.h>
 #include <linux/cpu.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
@@ -31,7 +32,7 @@ int shim_cpu;
 unsigned long jiffies = -300000UL;
 struct pt_caps machine_caps[SHIM_CPUS];
 bool machine_vmx_pt, machine_broadwell;
-unsigned int machine_warnings, machine_irq_work_raised;
+unsigned int machine_warnings, machine_irq_work_raised, machine_bugs;
 int machine_tracing_cpu = -1, machine_hiding_cpu = -1;
 u64 machine_tracing_ctl = RTIT_CTL_TRACEEN;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
@@ -251,4 +252,12 @@ const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table)
 void shim_warn(const char *format, ...)
 {
 	machine_warnings++;
+}
+
+void shim_warn_on(const char *condition)
+{
+	if (machine_bugs)
+		machine_bugs--;
+	else
+		blame("WARN_ON_ONCE(%s)", condition);
 }

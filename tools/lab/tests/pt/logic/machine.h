@@ -14,6 +14,8 @@ extern struct pt_caps machine_caps[SHIM_CPUS];
 /* Processor Trace works in VMX operation; it is a Broadwell. */
 extern bool machine_vmx_pt, machine_broadwell;
 extern unsigned int machine_warnings, machine_irq_work_raised;
+/* How often WARN_ON_ONCE() may come true; any more is blamed. */
+extern unsigned int machine_bugs;
 /* A CPU that traces when the kernel comes, one whose registers are not there; -1: none */
 extern int machine_tracing_cpu, machine_hiding_cpu;
 /* IA32_RTIT_CTL of the former */

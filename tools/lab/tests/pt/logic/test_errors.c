@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Errors of the output that nobody sees when they happen: another trace begins on
- * the CPU, the trace goes on elsewhere, or nothing ever stops it.
+ * Errors of the output, and stops that nothing explains: who is told of them, who
+ * finds them where nothing stops the trace, and what that costs where there are none.
  */
-#include <linux/jiffies.h>
-
 #include <asm/intel_pt.h>
 #include <asm/msr-index.h>
 
@@ -57,13 +55,15 @@ static void end(void)
 	close_trace(&other);
 }
 
-/* It has written when its output fails; it is stopped, and nobody looks. */
+/* It has written when its output fails; then it is stopped. */
 static void fail(struct trace *trace)
 {
 	EXPECT(!trace_in(trace) && hw_output(100) == 100);
 	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
+	machine_warnings = 0;
 	trace_out(trace);
-	EXPECT(!trace->rb.aux.flags && hw_this()->status & RTIT_STATUS_ERROR);
+	EXPECT(trace->rb.aux.flags == PERF_AUX_FLAG_PARTIAL && !hw_this()->status);
+	EXPECT(machine_warnings == 1);
 }
 
 /* It traces all it makes; what its record says. */
@@ -74,207 +74,84 @@ static u64 flags_of(struct trace *trace)
 	return trace->rb.aux.flags;
 }
 
+/* It is told to the trace that had it, and to no other, which is on either CPU. */
 static void test_blame(void)
 {
 	begin();
 	fail(&one);
-	EXPECT(!flags_of(&other) && !(hw_this()->status & RTIT_STATUS_ERROR));
-
-	/* Its own is told, and it begins with PSB; once. */
-	EXPECT(!trace_in(&one) && !hw_this()->status && hw_output(100) == 100);
-	trace_out(&one);
-	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
-	EXPECT(!flags_of(&one) && !flags_of(&other));
-	end();
-	verdict("errors: another trace begins on the CPU");
-}
-
-/* The count of packets is cleared for an event that starts for the first time. */
-static void test_first_start(void)
-{
-	struct pt_caps caps = caps_all();
-	unsigned int reads;
-
-	/* Then the status is known, and is not read in this tick. */
-	EXPECT(!machine_boot(&caps, MEMORY));
-	open_trace(&one);
-	jiffies++;
-	reads = hw_this()->reads;
-	EXPECT(!flags_of(&one) && hw_this()->reads == reads + 1);
-	close_trace(&one);
-
-	begin();
-	close_trace(&other);
-	open_trace(&other);
-	fail(&one);
-	EXPECT(!flags_of(&other));
-	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
-
-	/* Another event of the same area. */
-	fail(&one);
-	one.event.hw.aux_config &= ~(u64)RTIT_CTL_TRACEEN;
-	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
-	EXPECT(!flags_of(&one));
-	end();
-	verdict("errors: the next trace is new");
-}
-
-static void test_migration(void)
-{
-	begin();
-	fail(&one);
-	shim_cpu = 1;
-	EXPECT(!flags_of(&one));
-	shim_cpu = 0;
-	EXPECT(!flags_of(&other));
-	shim_cpu = 1;
-	EXPECT(!trace_in(&one) && !hw_this()->status && hw_output(100) == 100);
-	trace_out(&one);
-	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
-	shim_cpu = 0;
-	end();
-	verdict("errors: found when the trace is elsewhere");
-}
-
-/* Where there is none, it is looked once, and the count goes on. */
-static void test_no_error(void)
-{
-	unsigned int reads;
-
-	begin();
-	EXPECT(!flags_of(&one));
-	hw_this()->status = COUNT;
-	reads = hw_this()->reads;
-	EXPECT(!trace_in(&other) && hw_this()->reads == reads + 1 && hw_this()->status == COUNT);
-	EXPECT(hw_output(100) == 100);
-	trace_out(&other);
-	reads = hw_this()->reads;
-	EXPECT(!trace_in(&other) && hw_this()->reads == reads && hw_output(100) == 100);
-	trace_out(&other);
-	EXPECT(hw_this()->reads == reads + 1);
-
-	/* It is looked once in a tick, by whoever begins, or ends. */
-	jiffies++;
-	reads = hw_this()->reads;
-	EXPECT(!flags_of(&one) && hw_this()->reads == reads + 2);
-	EXPECT(!flags_of(&one) && hw_this()->reads == reads + 3);
-	jiffies++;
-	EXPECT(!trace_in(&one) && hw_output(100) == 100);
-	trace_out(&one);
-	reads = hw_this()->reads;
-	EXPECT(!trace_in(&other) && hw_this()->reads == reads && hw_output(100) == 100);
-	trace_out(&other);
-
-	/* The registers of a CPU that was off are as it left them, or reset. */
-	fail(&one);
-	machine_cpu_up(0, SHIM_CPUHP_STATES);
-	reads = hw_this()->reads;
-	EXPECT(!trace_in(&other) && hw_this()->reads == reads);
-	trace_out(&other);
-	EXPECT(!other.rb.aux.flags);
-	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
-	hw_reset_cpu(0);
-	machine_cpu_up(0, SHIM_CPUHP_STATES);
-	EXPECT(!flags_of(&one) && !flags_of(&other));
-	end();
-	verdict("errors: none, and what it costs to know");
-}
-
-/* read(2) of an event that is never stopped, once in a tick. */
-static void test_read(void)
-{
-	unsigned int writes;
-
-	begin();
-	EXPECT(!trace_in(&one) && hw_output(100) == 100);
-	writes = hw_this()->writes;
-	pt_pmu.pmu.read(&one.event);
-	EXPECT(hw_this()->writes == writes);
-
-	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
-	jiffies++;
-	pt_pmu.pmu.read(&other.event);
-	EXPECT(!hw_output(100));
-	pt_pmu.pmu.read(&one.event);
-	EXPECT(hw_output(100) == 100 && !(hw_this()->status & RTIT_STATUS_ERROR));
-	core_check(&one);
-	trace_out(&one);
-	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
-
-	/* Who finds it is not who traces next. */
-	EXPECT(!trace_in(&one) && hw_output(100) == 100);
-	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
-	jiffies++;
-	pt_pmu.pmu.read(&one.event);
-	trace_out(&one);
-	shim_cpu = 1;
-	hw_this()->status = COUNT;
-	EXPECT(!trace_in(&one) && !hw_this()->status);
-	trace_out(&one);
-	shim_cpu = 0;
-	end();
-	verdict("errors: found by who reads the event");
-}
-
-/* Two CPUs, two errors; and areas that are gone, or new at the same place. */
-static void test_several(void)
-{
-	begin();
+	EXPECT(!flags_of(&other) && !flags_of(&one));
 	fail(&one);
 	shim_cpu = 1;
 	fail(&other);
-	machine_warnings = 0;
-	EXPECT(flags_of(&one) == 0);
-	EXPECT(machine_warnings == 1);
+	EXPECT(!flags_of(&other) && hw_this()->status);
+	/* The gap is followed by a PSB, wherever the trace goes on; the next start is not. */
+	EXPECT(!trace_in(&one) && !hw_this()->status && hw_output(100) == 100);
+	trace_out(&one);
+	EXPECT(!one.rb.aux.flags);
+	EXPECT(!trace_in(&one) && hw_this()->status && hw_output(100) == 100);
+	trace_out(&one);
+	EXPECT(!one.rb.aux.flags);
 	shim_cpu = 0;
-	EXPECT(flags_of(&other) == PERF_AUX_FLAG_PARTIAL);
-	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
-	EXPECT(!flags_of(&one) && !flags_of(&other));
-
-	fail(&one);
-	close_trace(&one);
-	open_trace(&one);
-	EXPECT(!flags_of(&one));
-	fail(&one);
-	close_trace(&one);
 	EXPECT(!flags_of(&other));
-	open_trace(&one);
-	EXPECT(!flags_of(&one));
 	end();
-	verdict("errors: of several traces at a time, and of some that are gone");
+	verdict("errors: of several traces at a time");
 }
 
-/* A CPU's trace that nothing ever stops, and that nobody asks. */
-static void test_watch(void)
+/* What stops the trace of a CPU, which nothing else stops; whoever looks finds it. */
+static void look_by_read(void)
 {
-	begin();
-	while (machine_later() && !jiffies)
-		;
-	EXPECT(!trace_in(&one) && hw_output(100) == 100);
-	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
-	jiffies++;
-	shim_cpu = 1;
-	EXPECT(machine_later());
-	shim_cpu = 0;
-	EXPECT(hw_output(100) == 100 && !(hw_this()->status & RTIT_STATUS_ERROR));
-	trace_out(&one);
-	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	pt_pmu.pmu.read(&one.event);
+}
 
-	/* The task has left the CPU, where nothing is traced any more. */
-	fail(&one);
+static void look_each_second(void)
+{
 	shim_cpu = 1;
-	EXPECT(!flags_of(&one));
 	EXPECT(machine_later());
-	EXPECT(flags_of(&one) == PERF_AUX_FLAG_PARTIAL);
 	shim_cpu = 0;
-	EXPECT(!flags_of(&other) && !flags_of(&one));
+}
+
+static void test_look(void (*look)(void), const char *who)
+{
+	unsigned int writes, reads, transactions;
+
+	begin();
+	EXPECT(!trace_in(&one) && hw_output(100) == 100);
+	transactions = one.rb.aux.transactions;
+	writes = hw_this()->writes;
+	reads = hw_this()->reads;
+	look();
+	EXPECT(hw_this()->writes == writes && hw_this()->reads == reads + 1 && hw_runs());
+	EXPECT(one.rb.aux.transactions == transactions);
+
+	hw_this()->status = RTIT_STATUS_ERROR | COUNT;
+	pt_pmu.pmu.read(&other.event);
+	EXPECT(!hw_output(100));
+	look();
+	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(one.rb.aux.transactions == transactions + 1);
+	EXPECT(hw_output(100) == 100);
+	core_check(&one);
+	trace_out(&one);
+	EXPECT(!one.rb.aux.flags);
+	end();
+	verdict("errors: found by %s, who leaves a healthy trace alone", who);
+}
+
+/* Nobody is asked who does not trace. */
+static void test_look_at_nothing(void)
+{
+	unsigned int reads;
+
+	begin();
+	reads = hw_this()->reads;
+	EXPECT(machine_later() && hw_this()->reads == reads);
 	end();
 	EXPECT(machine_later() && !machine_later());
-	verdict("errors: found by a look once in a second");
+	verdict("errors: nothing is traced, and no register read");
 }
 
-/* No look ends a transaction in which nothing is wrong, whether newest data win or not. */
-static void test_watch_goes_on(bool overwrite)
+/* A filter has stopped the trace, for as long as the task runs. */
+static void test_look_at_filter(bool overwrite)
 {
 	static const u8 orders[4];
 	unsigned int transactions;
@@ -283,15 +160,61 @@ static void test_watch_goes_on(bool overwrite)
 	trace_unmap(&one);
 	EXPECT(trace_map(&one, orders, 4, overwrite, 0));
 	EXPECT(!trace_in(&one) && hw_output(100) == 100);
+	one.event.hw.aux_config |= 2UL << 44;
 	transactions = one.rb.aux.transactions;
-	jiffies++;
-	EXPECT(machine_later());
-	EXPECT(one.rb.aux.transactions == transactions && hw_output(100) == 100);
+	hw_this()->ctl = one.event.hw.aux_config;
+	hw_this()->status |= RTIT_STATUS_STOPPED;
+	look_each_second();
+	look_by_read();
+	EXPECT(!hw_runs() && one.rb.aux.transactions == transactions);
+	/* An error beside it is one. */
+	hw_this()->status |= RTIT_STATUS_ERROR;
+	look_each_second();
+	EXPECT(one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	EXPECT(one.rb.aux.transactions == transactions + 1);
 	trace_out(&one);
-	EXPECT(one.rb.aux.transactions == transactions + 1 && !one.rb.aux.flags);
+	EXPECT(!one.rb.aux.flags);
 	end();
-	verdict("errors: none, a look goes on with the trace, %s",
+	verdict("errors: none, a filter stops the trace, %s",
 		overwrite ? "newest data win" : "all data");
+}
+
+/* Status and position do not agree, as the SDM has them. What is lost, is told. */
+static void test_disagreement(void)
+{
+	begin();
+	/* It stops in the region with STOP: all of that is written, whatever the offset. */
+	EXPECT(!trace_in(&one) && hw_output(1UL << 20) == 4 * 4096 - 200);
+	hw_this()->ptrs &= 0xffffffff;
+	machine_bugs = 1;
+	core_deliver();
+	EXPECT(!machine_bugs && one.rb.aux.flags == PERF_AUX_FLAG_TRUNCATED);
+	EXPECT(one.rb.aux.head == 4 * 4096);
+	trace_out(&one);
+	trace_read(&one, 4 * 4096);
+
+	/* It does not say that it has stopped. */
+	EXPECT(!trace_in(&one) && hw_output(1UL << 20) == 4 * 4096);
+	hw_this()->status = COUNT;
+	machine_bugs = 1;
+	core_deliver();
+	EXPECT(!machine_bugs && one.rb.aux.flags == PERF_AUX_FLAG_TRUNCATED);
+	EXPECT(one.rb.aux.head == 8 * 4096);
+	trace_out(&one);
+	trace_read(&one, 4 * 4096);
+
+	/* It stops somewhere else: the trace goes on from there. */
+	EXPECT(!trace_in(&one) && hw_output(100) == 100);
+	hw_this()->status |= RTIT_STATUS_STOPPED;
+	machine_bugs = 3;
+	look_each_second();
+	EXPECT(machine_bugs == 1 && one.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+	machine_bugs = 0;
+	EXPECT(one.rb.aux.head == 8 * 4096 + 100 && hw_output(100) == 100);
+	trace_out(&one);
+	EXPECT(!one.rb.aux.flags);
+	end();
+	verdict("errors: hardware stops where it should not, or does not say so");
 }
 
 /* An event goes on with another area. */
@@ -312,13 +235,11 @@ static void test_remap(void)
 void test_unseen_errors(void)
 {
 	test_blame();
-	test_first_start();
-	test_migration();
-	test_no_error();
-	test_read();
-	test_several();
-	test_watch();
-	test_watch_goes_on(false);
-	test_watch_goes_on(true);
+	test_look(look_by_read, "who reads the event");
+	test_look(look_each_second, "a look once in a second");
+	test_look_at_nothing();
+	test_look_at_filter(false);
+	test_look_at_filter(true);
+	test_disagreement();
 	test_remap();
 }

@@ -23,12 +23,6 @@ void nmi_point(void);
 	nmi_point();							\
 } while (0)
 
-#define cmpxchg(pointer, old, new) ({					\
-	__typeof__(*(pointer)) shim_was = READ_ONCE(*(pointer));	\
-	if (shim_was == (old))						\
-		WRITE_ONCE(*(pointer), new);				\
-	shim_was; })
-
 #define likely(x)	(x)
 #define unlikely(x)	(x)
 

@@ -5,8 +5,9 @@
 void shim_warn(const char *format, ...);
 
 #define pr_info(...)			((void)0)
-#define KERN_WARNING			""
 #define pr_warn(...)			shim_warn(__VA_ARGS__)
-#define printk_deferred(...)		shim_warn(__VA_ARGS__)
+#define pr_warn_ratelimited(...)	shim_warn(__VA_ARGS__)
+#define printk_deferred_enter()		((void)0)
+#define printk_deferred_exit()		((void)0)
 
 #endif
