@@ -158,28 +158,14 @@ static int pt_make_layout(struct pt_buffer *buf, unsigned int nr_pages, int node
 }
 
 /*
- * A single range has one register less to set up than ToPA, but it does not
- * interrupt and does not stop. Some processors write wrong data if it is larger
- * than a page (errata TGL052, ADL037, RPL017). So it is used for areas of one page,
- * and for larger ones only if the processor has no ToPA.
+ * A single range needs no table, but it does not interrupt and does not stop. Some
+ * processors write wrong data if it is larger than a page (errata TGL052, ADL037,
+ * RPL017). So it is used in overwrite mode, for areas of one page.
  */
 static bool pt_is_single_range(const struct pt_buffer *buf)
 {
-	if (!pt_caps_get(&pt_pmu.caps, PT_CAP_single_range_output) ||
-	    !buf->overwrite || buf->layout.nr > 1)
-		return false;
-	return pt_area_size(&buf->layout) == PAGE_SIZE ||
-	       !pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output);
-}
-
-static int pt_make_output(struct pt_buffer *buf, int node)
-{
-	if (pt_is_single_range(buf))
-		return 0;
-	/* Without ToPA, the hardware can only wrap, in one contiguous range. */
-	if (!pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output))
-		return buf->overwrite ? -ENOMEM : -EOPNOTSUPP;
-	return pt_make_tables(buf, node);
+	return pt_caps_get(&pt_pmu.caps, PT_CAP_single_range_output) &&
+	       buf->overwrite && pt_area_size(&buf->layout) == PAGE_SIZE;
 }
 
 /**
@@ -195,7 +181,6 @@ static int pt_make_output(struct pt_buffer *buf, int node)
  * not in overwrite mode; or an error:
  *
  * * -ENOMEM: out of memory, or the area has more chunks than the hardware can use
- * * -EOPNOTSUPP: full-trace mode without ToPA, where hardware cannot stop
  */
 void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 		   bool overwrite)
@@ -215,8 +200,8 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 	/* The first trace in this area has no predecessor here. */
 	buf->psb_due = true;
 	ret = pt_make_layout(buf, nr_pages, node);
-	if (!ret)
-		ret = pt_make_output(buf, node);
+	if (!ret && !pt_is_single_range(buf))
+		ret = pt_make_tables(buf, node);
 	if (!ret)
 		return buf;
 

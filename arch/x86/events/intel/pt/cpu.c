@@ -146,12 +146,6 @@ static void pt_survey_cpu(void *info)
 		survey->alike = false;
 }
 
-static bool pt_has_output(const struct pt_caps *caps)
-{
-	return pt_caps_get(caps, PT_CAP_topa_output) ||
-	       pt_caps_get(caps, PT_CAP_single_range_output);
-}
-
 /* Return: 0, or an error if Processor Trace cannot be used on this machine */
 static int pt_survey(void)
 {
@@ -176,8 +170,8 @@ static int pt_survey(void)
 		pr_warn("not used, because CPUs write packets of different formats\n");
 		return -ENODEV;
 	}
-	if (!pt_has_output(&survey.caps)) {
-		pr_warn("not used, because the CPUs have no output to memory\n");
+	if (!pt_caps_get(&survey.caps, PT_CAP_topa_output)) {
+		pr_warn("not used, because the CPUs have no output to tables (ToPA)\n");
 		return -ENODEV;
 	}
 	pt_pmu.caps = survey.caps;

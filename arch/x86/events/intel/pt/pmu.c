@@ -235,10 +235,8 @@ int is_intel_pt_event(struct perf_event *trace)
 /* Hardware that cannot use several regions needs a contiguous area. */
 static int pt_area_capabilities(void)
 {
-	if (pt_caps_get(&pt_pmu.caps, PT_CAP_topa_output) &&
-	    pt_caps_get(&pt_pmu.caps, PT_CAP_topa_multiple_entries))
-		return PERF_PMU_CAP_AUX_PREFER_LARGE;
-	return PERF_PMU_CAP_AUX_NO_SG;
+	return pt_caps_get(&pt_pmu.caps, PT_CAP_topa_multiple_entries) ?
+	       PERF_PMU_CAP_AUX_PREFER_LARGE : PERF_PMU_CAP_AUX_NO_SG;
 }
 
 static int __init pt_init(void)

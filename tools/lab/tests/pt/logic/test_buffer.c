@@ -123,7 +123,6 @@ struct choice {
 };
 
 #define NONE	PT_NR_CAPS
-#define TOPA	PT_CAP_topa_output
 #define MULTI	PT_CAP_topa_multiple_entries
 #define SINGLE	PT_CAP_single_range_output
 
@@ -137,10 +136,6 @@ static const struct choice choices[] = {
 	{ MULTI, NONE, true, 2, 0, REFUSED },
 	{ MULTI, SINGLE, true, 1, 0, ONE_REGION }, { MULTI, SINGLE, true, 2, 0, REFUSED },
 	{ MULTI, SINGLE, false, 2, 0, ONE_REGION },
-	{ TOPA, MULTI, true, 1, 0, RANGE },	{ TOPA, MULTI, true, 1, 10, RANGE },
-	{ TOPA, MULTI, true, 2, 0, REFUSED },	{ TOPA, MULTI, false, 1, 0, REFUSED },
-	{ TOPA, MULTI, false, 2, 0, REFUSED },	{ TOPA, NONE, true, 1, 4, RANGE },
-	{ TOPA, NONE, true, 2, 0, REFUSED },
 };
 
 static void check_choice(const struct choice *choice)

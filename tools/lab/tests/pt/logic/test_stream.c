@@ -44,7 +44,6 @@ static const struct setting settings[] = {
 	{ "newest data win", 0, true, 8, false },
 	{ "newest data win, one region", PT_CAP_topa_multiple_entries, true, 8, true },
 	{ "a single range of a page", 0, true, 1, true },
-	{ "a single range, no table", PT_CAP_topa_output, true, 8, true },
 };
 
 static struct trace trace;
