@@ -44,7 +44,7 @@
  *   same CPU. barrier() is enough.
  * PT_DATA
  *   Clearing TraceEn flushes the hardware's data (SDM, "Disabling Packet
- *   Generation"); the wmb() in pt_read_head() orders them before aux_head. The
+ *   Generation"); the wmb() in pt_position() orders them before aux_head. The
  *   partner is AUX_HEAD in kernel/events/aux.
  */
 #ifndef _INTEL_PT_H

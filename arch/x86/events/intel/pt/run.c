@@ -221,6 +221,15 @@ static bool pt_open(struct pt *pt, struct perf_event *event)
 /* With one of these, the hardware does not trace. */
 #define PT_STATUS_HALTED	(RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)
 
+/* Return: offset in the area of the next byte, by the registers of output */
+static u64 pt_position(struct pt_buffer *buf, u64 base, u64 ptrs)
+{
+	pt_locate(buf, base, ptrs);
+	/* PT_DATA */
+	wmb();
+	return pt_region_start(&buf->layout, buf->region) + buf->offset;
+}
+
 /**
  * pt_read_head - read the position and the status of the hardware
  * @pt: of this CPU, BUSY, with an open transaction
@@ -236,10 +245,7 @@ u64 pt_read_head(struct pt *pt)
 	if (buf->nr_tables > 1)
 		rdmsrq(MSR_IA32_RTIT_OUTPUT_BASE, pt->msr.base);
 	rdmsrq(MSR_IA32_RTIT_OUTPUT_MASK, pt->msr.ptrs);
-	pt_locate(buf, pt->msr.base, pt->msr.ptrs);
-	/* PT_DATA */
-	wmb();
-	return pt_region_start(&buf->layout, buf->region) + buf->offset;
+	return pt_position(buf, pt->msr.base, pt->msr.ptrs);
 }
 
 /* IA32_RTIT_CTL.ADDRn_CFG of a range that stops the trace, for all n */
@@ -482,13 +488,23 @@ void pt_poll(struct pt *pt)
 		pt_leave_busy(pt);
 }
 
+/* In a kernel that has crashed: call no tracepoint, as rdmsrq() does. */
+static u64 pt_read_untraced(u32 msr)
+{
+	u32 low, high;
+
+	native_rdmsr(msr, low, high);
+	return (u64)high << 32 | low;
+}
+
 /*
  * Return: @size of perf_aux_output_publish(): bytes written; in overwrite mode 0,
  * and perf_output_handle::head is set to the position of the hardware
  */
 static u64 pt_final_size(struct pt *pt, struct pt_buffer *buf)
 {
-	u64 now = pt_read_head(pt);
+	u64 now = pt_position(buf, pt_read_untraced(MSR_IA32_RTIT_OUTPUT_BASE),
+			      pt_read_untraced(MSR_IA32_RTIT_OUTPUT_MASK));
 
 	if (buf->overwrite) {
 		pt->handle.head = now & (pt_area_size(&buf->layout) - 1);
@@ -504,7 +520,8 @@ static u64 pt_final_size(struct pt *pt, struct pt_buffer *buf)
  *
  * Clears TraceEn, so that the hardware does not write into the memory of the
  * next kernel, and publishes aux_head for readers of the crash dump. Writes no
- * record: the NMI may have interrupted the code that writes records.
+ * record, and comes to no tracepoint of register accesses: the NMI may have
+ * interrupted the code of either.
  *
  * Context: NMI; whatever was interrupted does not continue.
  */
@@ -520,7 +537,7 @@ void pt_stop_for_good(struct pt *pt)
 
 	/* See pt::vmx: TraceEn is clear. */
 	if (!pt->vmx)
-		wrmsrq(MSR_IA32_RTIT_CTL, 0);
+		native_wrmsr(MSR_IA32_RTIT_CTL, 0, 0);
 	buf = perf_get_aux(&pt->handle);
 	if (state != PT_BUSY && buf)
 		perf_aux_output_publish(&pt->handle, pt_final_size(pt, buf));
