@@ -3,10 +3,13 @@
  * Processor Trace and the life of CPUs: capabilities that differ, hotplug,
  * suspend, VMX operation, and the end of this kernel.
  *
- * The registers survive INIT (SDM, "Processor Trace: Reset and INIT"), hence
- * kexec. A trace that an earlier kernel left on would go on writing into memory
- * that is now used for something else. So the driver clears TraceEn before
- * another kernel is started, and on each CPU that it has not seen before.
+ * The registers survive INIT (SDM volume 3, table of processor states following
+ * power-up, reset or INIT: other MSRs are unchanged), hence kexec. A trace that a
+ * kernel leaves on goes on writing into memory that the next kernel uses for
+ * something else. So the driver clears TraceEn before another kernel is started. If an
+ * earlier kernel did not, the driver clears TraceEn when it first sees a CPU: those
+ * that are online in its arch_initcall, others before user tasks run there. That does
+ * not protect the memory which is in use before.
  */
 #define pr_fmt(fmt) "Intel PT: " fmt
 
@@ -43,11 +46,11 @@
  * BDM106, BDD101, BDE99, BDF101: TraceEn without BranchEn is a #GP (Intel
  * specification updates of the Broadwell families).
  */
-static const struct x86_cpu_id pt_quirks[] __initconst = {
-	X86_MATCH_VFM(INTEL_BROADWELL,		PT_QUIRK_ALWAYS_BRANCHES),
-	X86_MATCH_VFM(INTEL_BROADWELL_D,	PT_QUIRK_ALWAYS_BRANCHES),
-	X86_MATCH_VFM(INTEL_BROADWELL_G,	PT_QUIRK_ALWAYS_BRANCHES),
-	X86_MATCH_VFM(INTEL_BROADWELL_X,	PT_QUIRK_ALWAYS_BRANCHES),
+static const struct x86_cpu_id pt_needs_branches[] __initconst = {
+	X86_MATCH_VFM(INTEL_BROADWELL,		NULL),
+	X86_MATCH_VFM(INTEL_BROADWELL_D,	NULL),
+	X86_MATCH_VFM(INTEL_BROADWELL_G,	NULL),
+	X86_MATCH_VFM(INTEL_BROADWELL_X,	NULL),
 	{ }
 };
 
@@ -286,7 +289,6 @@ static int __init pt_setup_hotplug(void)
  */
 int __init pt_cpu_init(void)
 {
-	const struct x86_cpu_id *quirk = x86_match_cpu(pt_quirks);
 	u64 misc;
 	int ret;
 
@@ -295,8 +297,7 @@ int __init pt_cpu_init(void)
 		return ret;
 
 	pt_read_ratios();
-	if (quirk)
-		pt_pmu.quirks = quirk->driver_data;
+	pt_pmu.needs_branches = x86_match_cpu(pt_needs_branches);
 	if (boot_cpu_has(X86_FEATURE_VMX)) {
 		rdmsrq(MSR_IA32_VMX_MISC, misc);
 		pt_pmu.vmx = misc & VMX_MISC_PT;

@@ -174,8 +174,7 @@ static int pt_pmu_init(struct perf_event *trace)
 	    per_cpu(pt_cpu, trace->cpu).unusable)
 		return -ENODEV;
 
-	ret = pt_config_check(attr->config, &pt_pmu.caps,
-			      pt_pmu.quirks & PT_QUIRK_ALWAYS_BRANCHES);
+	ret = pt_config_check(attr->config, &pt_pmu.caps, pt_pmu.needs_branches);
 	if (ret)
 		return ret;
 	/* IA32_RTIT_CTL; TraceEn is set when the event has started once. */

@@ -174,7 +174,7 @@ struct pt {
  * struct pt_pmu - Processor Trace of the machine
  * @pmu: the PMU
  * @caps: the capabilities that all CPUs have in common
- * @quirks: PT_QUIRK_*
+ * @needs_branches: TraceEn without BranchEn is a #GP
  * @vmx: the CPUs can trace in VMX operation
  * @max_nonturbo_ratio: ratio of the maximum non-turbo frequency to the bus clock
  * @tsc_art_num: numerator of the ratio of TSC to ART (CPUID leaf 15H), or 0
@@ -185,15 +185,12 @@ struct pt {
 struct pt_pmu {
 	struct pmu	pmu;
 	struct pt_caps	caps;
-	unsigned long	quirks;
+	bool		needs_branches;
 	bool		vmx;
 	unsigned int	max_nonturbo_ratio;
 	u32		tsc_art_num;
 	u32		tsc_art_den;
 };
-
-/* TraceEn without BranchEn is a #GP. */
-#define PT_QUIRK_ALWAYS_BRANCHES	BIT(0)
 
 /*
  * hw_perf_event::flags: pt_report_gap() has written a record, and the event has not

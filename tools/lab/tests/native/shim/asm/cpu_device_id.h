@@ -7,7 +7,7 @@ struct x86_cpu_id {
 	unsigned long driver_data;
 };
 
-#define X86_MATCH_VFM(vfm, data)	{ vfm, data }
+#define X86_MATCH_VFM(vfm, data)	{ vfm, (unsigned long)(data) }
 
 const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table);
 
