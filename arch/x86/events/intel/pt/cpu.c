@@ -21,7 +21,10 @@
 #include <linux/kexec.h>
 #include <linux/kvm_types.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/perf_event.h>
+#include <linux/pfn.h>
+#include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
 
@@ -64,30 +67,43 @@ static void pt_read_caps(struct pt_caps *caps)
 			    &word[3]);
 }
 
-/*
- * Take over the registers of this CPU.
- *
- * Return: 0; -ENODEV if the CPU has no such registers; -EBUSY if a debugger
- * traces to the trace hub, which does not touch memory
- */
-static int pt_claim_registers(void)
+/* Return: 0; -ENODEV if a hypervisor shows the capability without the registers */
+static int pt_read_registers(u64 *ctl, u64 *base)
 {
-	struct pt *pt = this_cpu_ptr(&pt_cpu);
-	u64 ctl;
+	return rdmsrq_safe(MSR_IA32_RTIT_CTL, ctl) ||
+	       rdmsrq_safe(MSR_IA32_RTIT_OUTPUT_BASE, base) ? -ENODEV : 0;
+}
 
-	/* A hypervisor may show the capability without the registers. */
-	if (rdmsrq_safe(MSR_IA32_RTIT_CTL, &ctl))
-		return -ENODEV;
-	if (ctl & RTIT_CTL_TRACEEN) {
-		if (ctl & RTIT_CTL_FABRIC_EN)
-			return -EBUSY;
-		wrmsrq(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
-		pr_warn("CPU %d: stopped a trace that an earlier kernel left on\n",
+/*
+ * A trace is on that is not ours. If its tables are in System RAM, an earlier kernel
+ * left it on, and it must be stopped. The firmware can trace to memory that it has
+ * reserved, a debugger to the trace hub, whose memory OUTPUT_BASE does not name: both
+ * are left alone.
+ *
+ * Context: no interrupt, because page_is_ram() takes a lock.
+ */
+static bool pt_is_in_use(u64 ctl, u64 base)
+{
+	return ctl & RTIT_CTL_TRACEEN &&
+	       (ctl & RTIT_CTL_FABRIC_EN || !page_is_ram(PHYS_PFN(base)));
+}
+
+/* Take over the registers of this CPU. Return: false if that is not possible */
+static bool pt_claim_registers(void)
+{
+	u64 ctl, base;
+
+	if (pt_read_registers(&ctl, &base) || pt_is_in_use(ctl, base)) {
+		pr_warn("CPU %d: the registers are in use or missing, it will not trace\n",
 			smp_processor_id());
+		return false;
+	}
+	if (ctl & RTIT_CTL_TRACEEN) {
+		wrmsrq(MSR_IA32_RTIT_CTL, ctl & ~RTIT_CTL_TRACEEN);
+		pr_warn_once("stopped a trace that an earlier kernel left on\n");
 	}
 	wrmsrq(MSR_IA32_RTIT_STATUS, 0);
-	pt->msr.status = 0;
-	return 0;
+	return true;
 }
 
 /*
@@ -112,10 +128,7 @@ static int pt_cpu_online(unsigned int cpu)
 	if (!pt_caps_cover(&caps, &pt_pmu.caps))
 		pr_warn("CPU %u lacks capabilities of the others and will not trace\n",
 			cpu);
-	else if (pt_claim_registers())
-		pr_warn("CPU %u: the registers are in use or missing, it will not trace\n",
-			cpu);
-	else if (!kexec_in_progress)
+	else if (pt_claim_registers() && !kexec_in_progress)
 		pt->unusable = false;
 	return 0;
 }
@@ -125,19 +138,24 @@ static int pt_cpu_online(unsigned int cpu)
  * @caps: the capabilities that they have in common
  * @asked: number of CPUs that have been asked
  * @alike: their packets have the same format
- * @error: of pt_claim_registers(), on any of them
+ * @ctl: IA32_RTIT_CTL of the last one
+ * @base: IA32_RTIT_OUTPUT_BASE of the last one
+ * @error: -ENODEV if the registers are missing on any of them, -EBUSY if they are
+ *	in use
  */
 struct pt_survey {
 	struct pt_caps	caps;
 	unsigned int	asked;
 	bool		alike;
+	u64		ctl;
+	u64		base;
 	int		error;
 };
 
 static void pt_survey_cpu(void *info)
 {
 	struct pt_survey *survey = info;
-	int ret = pt_claim_registers();
+	int ret = pt_read_registers(&survey->ctl, &survey->base);
 	struct pt_caps caps;
 
 	if (ret)
@@ -156,13 +174,16 @@ static int pt_survey(void)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
+	for_each_online_cpu(cpu) {
 		smp_call_function_single(cpu, pt_survey_cpu, &survey, true);
+		if (!survey.error && pt_is_in_use(survey.ctl, survey.base))
+			survey.error = -EBUSY;
+	}
 	cpus_read_unlock();
 
 	if (survey.error == -EBUSY) {
 		x86_add_exclusive(x86_lbr_exclusive_pt);
-		pr_warn("not used, because a debugger traces to the trace hub\n");
+		pr_warn("not used, because the firmware or a debugger traces\n");
 		return -EBUSY;
 	}
 	if (survey.error) {
@@ -203,7 +224,7 @@ static void pt_resume(void *data)
 	struct pt *pt = this_cpu_ptr(&pt_cpu);
 
 	pt_reset_state(pt);
-	if (pt_claim_registers())
+	if (!pt_claim_registers())
 		pt->unusable = true;
 	if (pt->suspended)
 		pt_pmu.pmu.start(pt->suspended, 0);
@@ -284,8 +305,8 @@ static int __init pt_setup_hotplug(void)
 /**
  * pt_cpu_init - initialize pt_pmu and the state of all CPUs
  *
- * Return: 0; -ENODEV if Processor Trace cannot be used; -EBUSY if a debugger
- * uses it; or an error of cpuhp_setup_state()
+ * Return: 0; -ENODEV if Processor Trace cannot be used; -EBUSY if the firmware or a
+ * debugger uses it; or an error of cpuhp_setup_state()
  */
 int __init pt_cpu_init(void)
 {

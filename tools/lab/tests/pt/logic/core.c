@@ -88,12 +88,18 @@ void sink_enabled(void)
 		rb->aux.cut = false;
 }
 
+/* The driver's trace is off; what is on may be a trace of the firmware's, where it traces nothing. */
+static bool is_off(void)
+{
+	return !hw_enabled() || per_cpu(pt_cpu, shim_cpu).unusable;
+}
+
 void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event *event)
 {
 	struct perf_aux *aux = &event->rb->aux;
 
 	nmi_point();
-	EXPECT(!hw_enabled());
+	EXPECT(is_off());
 	WRITE_ONCE(handle->event, NULL);
 	if (event->pending_disable)
 		return NULL;
@@ -158,7 +164,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	struct perf_aux *aux = &handle->rb->aux;
 
 	nmi_point();
-	EXPECT(!hw_enabled());
+	EXPECT(is_off());
 	EXPECT(handle->event && aux->writer == handle->event &&
 	       open_buffer[shim_cpu] == handle->rb);
 	if (aux->overwrite) {

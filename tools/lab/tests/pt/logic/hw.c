@@ -175,7 +175,9 @@ int hw_read_safe(u32 msr, u64 *value)
 {
 	if (shim_cpu == machine_hiding_cpu)
 		return -EIO;
-	*value = hw_read(msr);
+	/* That of a trace that is on is a table of that trace, if not the current one. */
+	hw_this()->reads++;
+	*value = *hw_register(msr);
 	return 0;
 }
 

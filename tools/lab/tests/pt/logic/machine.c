@@ -34,7 +34,7 @@ struct pt_caps machine_caps[SHIM_CPUS];
 bool machine_vmx_pt, machine_broadwell;
 unsigned int machine_warnings, machine_irq_work_raised, machine_bugs;
 int machine_tracing_cpu = -1, machine_hiding_cpu = -1;
-u64 machine_tracing_ctl = RTIT_CTL_TRACEEN;
+u64 machine_tracing_ctl = RTIT_CTL_TRACEEN, machine_tracing_base;
 struct cpuinfo_x86 boot_cpu_data = { .x86_virt_bits = 48, .cpuid_level = 0x16 };
 /* sysfs.c is not tested here. */
 const struct attribute_group *pt_attr_groups[1];
@@ -44,6 +44,7 @@ void pt_sysfs_init(void)
 }
 
 static int (*startup[SHIM_CPUHP_STATES])(unsigned int cpu);
+static bool warned_once;
 static struct syscore *sleeper;
 static struct delayed_work *delayed;
 
@@ -90,8 +91,13 @@ int machine_boot_as_is(u64 memory)
 	memset(&pt_pmu, 0, sizeof(pt_pmu));
 	memset(pt_cpu, 0, sizeof(pt_cpu));
 	memset(startup, 0, sizeof(startup));
-	if (machine_tracing_cpu >= 0)
-		hw_of(machine_tracing_cpu)->ctl = machine_tracing_ctl;
+	warned_once = false;
+	for (int cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		if (machine_tracing_cpu != cpu && machine_tracing_cpu != SHIM_CPUS)
+			continue;
+		hw_of(cpu)->ctl = machine_tracing_ctl;
+		hw_of(cpu)->base = machine_tracing_base;
+	}
 	shim_cpu = 0;
 	return shim_initcall();
 }
@@ -205,14 +211,25 @@ void on_each_cpu(void (*function)(void *info), void *info, int wait)
 		smp_call_function_single(cpu, function, info, wait);
 }
 
+static bool in_interrupt;
+
 int smp_call_function_single(int cpu, void (*function)(void *info), void *info, int wait)
 {
 	int here = shim_cpu;
 
 	shim_cpu = cpu;
+	in_interrupt = true;
 	function(info);
+	in_interrupt = false;
 	shim_cpu = here;
 	return 0;
+}
+
+/* All memory of the tests is; what is below is reserved. */
+int page_is_ram(unsigned long pfn)
+{
+	EXPECT(!in_interrupt);
+	return memory_has((u64)pfn << PAGE_SHIFT, PAGE_SIZE);
 }
 
 void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
@@ -252,6 +269,12 @@ const struct x86_cpu_id *x86_match_cpu(const struct x86_cpu_id *table)
 void shim_warn(const char *format, ...)
 {
 	machine_warnings++;
+}
+
+void shim_warn_once(const char *format, ...)
+{
+	machine_warnings += !warned_once;
+	warned_once = true;
 }
 
 void shim_warn_on(const char *condition)

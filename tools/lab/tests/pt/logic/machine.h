@@ -16,10 +16,13 @@ extern bool machine_vmx_pt, machine_broadwell;
 extern unsigned int machine_warnings, machine_irq_work_raised;
 /* How often WARN_ON_ONCE() may come true; any more is blamed. */
 extern unsigned int machine_bugs;
-/* A CPU that traces when the kernel comes, one whose registers are not there; -1: none */
+/*
+ * A CPU that traces when the kernel comes, SHIM_CPUS: all; one whose registers are not
+ * there; -1: none
+ */
 extern int machine_tracing_cpu, machine_hiding_cpu;
-/* IA32_RTIT_CTL of the former */
-extern u64 machine_tracing_ctl;
+/* IA32_RTIT_CTL and IA32_RTIT_OUTPUT_BASE of the former */
+extern u64 machine_tracing_ctl, machine_tracing_base;
 
 /* All that there is, and a few of it missing. */
 struct pt_caps caps_all(void);

@@ -82,21 +82,35 @@ static void test_machines(void)
 	verdict("driver: machines with tables, of one region too, and one without");
 }
 
-/* A debugger traces to the trace hub; or a kernel before this one, to memory. */
+/*
+ * A debugger traces to the trace hub, the firmware to memory that it has reserved: it is
+ * left alone. What a kernel before this one traces, to memory, is stopped. There is one
+ * line in the log.
+ */
 static void test_in_use(void)
 {
-	for (int cpu = 0; cpu < SHIM_CPUS; cpu++) {
+	static const struct { u64 ctl, base; int ret; } cases[] = {
+		{ RTIT_CTL_TRACEEN | RTIT_CTL_FABRIC_EN, MEMORY, -EBUSY },
+		{ RTIT_CTL_TRACEEN | RTIT_CTL_TOPA, MEMORY - 4096, -EBUSY },
+		{ RTIT_CTL_TRACEEN, 0x80000000, -EBUSY },
+		{ RTIT_CTL_TRACEEN | RTIT_CTL_TOPA, MEMORY, 0 },
+		{ RTIT_CTL_TRACEEN, MEMORY + 4096, 0 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases) * (SHIM_CPUS + 1); i++) {
+		const u64 ctl = cases[i / (SHIM_CPUS + 1)].ctl;
+		const int ret = cases[i / (SHIM_CPUS + 1)].ret;
+		int cpu = i % (SHIM_CPUS + 1);
+
 		machine_caps[0] = machine_caps[1] = caps_all();
 		machine_tracing_cpu = cpu;
-		machine_tracing_ctl = RTIT_CTL_TRACEEN | RTIT_CTL_FABRIC_EN;
+		machine_tracing_ctl = ctl;
+		machine_tracing_base = cases[i / (SHIM_CPUS + 1)].base;
 		machine_warnings = 0;
-		EXPECT(machine_boot_as_is(MEMORY) == -EBUSY && machine_warnings == 1);
-		EXPECT(hw_of(cpu)->ctl == machine_tracing_ctl);
-
-		machine_tracing_ctl = RTIT_CTL_TRACEEN | RTIT_CTL_TOPA;
-		machine_warnings = 0;
-		EXPECT(!machine_boot_as_is(MEMORY) && machine_warnings == 1);
-		EXPECT(!(hw_of(cpu)->ctl & RTIT_CTL_TRACEEN));
+		EXPECT(machine_boot_as_is(MEMORY) == ret && machine_warnings == 1);
+		for (int traces = 0; traces < SHIM_CPUS; traces++)
+			if (cpu == traces || cpu == SHIM_CPUS)
+				EXPECT(hw_of(traces)->ctl == (ret ? ctl : ctl & ~RTIT_CTL_TRACEEN));
 	}
 	machine_tracing_cpu = -1;
 	for (machine_hiding_cpu = 0; machine_hiding_cpu < SHIM_CPUS; machine_hiding_cpu++) {
@@ -104,7 +118,7 @@ static void test_in_use(void)
 		EXPECT(machine_boot_as_is(MEMORY) == -ENODEV && machine_warnings == 1);
 	}
 	machine_hiding_cpu = -1;
-	verdict("driver: a debugger or an earlier kernel traces, or a hypervisor has the registers");
+	verdict("driver: a trace is on, and whose it is, or a hypervisor has the registers");
 }
 
 static void test_unlike(void)
@@ -245,6 +259,7 @@ static void test_comes_tracing(void)
 	EXPECT(!trace_in(&trace) && hw_output(100) == 100);
 	trace_out(&trace);
 	hw_of(1)->ctl = RTIT_CTL_TRACEEN | RTIT_CTL_TOPA;
+	hw_of(1)->base = MEMORY;
 	hw_of(1)->status = RTIT_STATUS_ERROR;
 	machine_warnings = 0;
 	machine_cpu_up(1, SHIM_CPUHP_STATES);
@@ -256,11 +271,14 @@ static void test_comes_tracing(void)
 	EXPECT(!trace.rb.aux.flags);
 	shim_cpu = 0;
 
-	hw_of(1)->ctl = RTIT_CTL_TRACEEN | RTIT_CTL_FABRIC_EN;
-	machine_warnings = 0;
-	machine_cpu_up(1, SHIM_CPUHP_STATES);
-	EXPECT(machine_warnings == 1 && hw_of(1)->ctl & RTIT_CTL_TRACEEN);
-	EXPECT(per_cpu(pt_cpu, 1).unusable);
+	for (int i = 0; i < 2; i++) {
+		hw_of(1)->ctl = RTIT_CTL_TRACEEN | (i ? RTIT_CTL_FABRIC_EN : RTIT_CTL_TOPA);
+		hw_of(1)->base = i ? MEMORY : 4096;
+		machine_warnings = 0;
+		machine_cpu_up(1, SHIM_CPUHP_STATES);
+		EXPECT(machine_warnings == 1 && hw_of(1)->ctl & RTIT_CTL_TRACEEN);
+		EXPECT(per_cpu(pt_cpu, 1).unusable);
+	}
 	hw_of(1)->ctl = 0;
 	EXPECT(!trace_in(&trace));
 	end();
@@ -394,14 +412,23 @@ static void test_sleep(void)
 	trace_unmap(&trace);
 	trace_destroy(&trace);
 
-	/* A hypervisor hides the registers from then on. */
-	begin(false);
-	machine_sleep();
-	machine_hiding_cpu = 0;
-	machine_wake();
-	machine_hiding_cpu = -1;
-	EXPECT(per_cpu(pt_cpu, 0).unusable && trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
-	end();
+	/* A hypervisor hides the registers from then on; or the firmware traces. */
+	for (int firmware = 0; firmware < 2; firmware++) {
+		begin(false);
+		machine_sleep();
+		if (firmware)
+			hw_this()->ctl = RTIT_CTL_TRACEEN | RTIT_CTL_TOPA;
+		else
+			machine_hiding_cpu = 0;
+		machine_warnings = 0;
+		machine_wake();
+		machine_hiding_cpu = -1;
+		EXPECT(per_cpu(pt_cpu, 0).unusable && machine_warnings == 1);
+		EXPECT(trace.rb.aux.flags == PERF_AUX_FLAG_PARTIAL);
+		EXPECT(hw_enabled() == firmware);
+		hw_this()->ctl = 0;
+		end();
+	}
 
 	/* Stopped before, it stays so; and what was, does not come back the next time. */
 	begin(true);

@@ -9,6 +9,8 @@
 struct page *virt_to_page(const void *address);
 void *page_address(const struct page *page);
 
+int page_is_ram(unsigned long pfn);
+
 static inline unsigned long page_private(const struct page *page)
 {
 	return page->private;
