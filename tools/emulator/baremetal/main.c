@@ -15,6 +15,7 @@
  *   bts=0, dtes64=0, dscpl=0 what branch trace store has not; pebs=1: there is PEBS
  *   adaptive=1, traced=1     PEBS is adaptive; its records can go to a trace
  *   dirty=1                  the MSRs of Intel PT are not zero at power-on
+ *   lefton=1                 the firmware has left TraceEn set
  *   reset=1                  resets the machine first: the MSRs are as that leaves them
  *   ovf=N, pmidelay=NS       the faults that the machine injects
  *   assume=1                 runs the subjects although CPUID has no Intel PT

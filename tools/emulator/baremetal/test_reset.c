@@ -2,7 +2,7 @@
 /*
  * The MSRs after power-on ("dirty=1": not zero) and after a warm reset
  * ("reset=1"), by SDM 33.2.8.1: a processor with IP filtering keeps them but for
- * TraceEn, another clears them.
+ * TraceEn, another clears them. Firmware can set TraceEn after that ("lefton=1").
  */
 #include "pt.h"
 
@@ -84,6 +84,19 @@ static void test_dirty(void)
 	is(wrmsr_safe(MSR_RTIT_CTL, 0), 0, "reset: power-on: CTL can be cleared");
 }
 
+/* A trace that has come to STOP, to a table that is where nothing else is. */
+static void test_left_on(void)
+{
+	is(rdmsr(MSR_RTIT_CTL), CTL_TRACE_OS | CTL_TOPA, "reset: left on: CTL");
+	is(rdmsr(MSR_RTIT_STATUS) & (STATUS_ERROR | STATUS_STOPPED | STATUS_TRIGGEREN),
+	   STATUS_STOPPED, "reset: left on: STATUS");
+	is(rdmsr(MSR_RTIT_OUTPUT_BASE), 0x12345000, "reset: left on: OUTPUT_BASE");
+	is(wrmsr_safe(MSR_RTIT_OUTPUT_BASE, 0), TRAPPED(VECTOR_GP),
+	   "reset: left on: OUTPUT_BASE cannot be written");
+	is(wrmsr_safe(MSR_RTIT_CTL, 0), 0, "reset: left on: it can be stopped");
+	is(wrmsr_safe(MSR_RTIT_STATUS, 0), 0, "reset: left on: and STATUS be cleared");
+}
+
 void test_reset(void)
 {
 	if (cmdline_num("reset", 0)) {
@@ -91,6 +104,8 @@ void test_reset(void)
 			test_kept();
 		else
 			test_clear("warm");
+	} else if (cmdline_num("lefton", 0)) {
+		test_left_on();
 	} else if (cmdline_num("dirty", 0)) {
 		test_dirty();
 	} else {

@@ -55,6 +55,15 @@ void pt_reset_begin(CPUX86State *env)
     kept->psb_bytes = env->pt.psb_bytes;
 }
 
+/* The firmware, which runs after each reset, has a trace on; STOP has ended it. */
+static void pt_leave_on(CPUX86State *env)
+{
+    env->msr_rtit_ctrl = RTIT_CTL_TRACE_EN | RTIT_CTL_OS | RTIT_CTL_TOPA |
+                         RTIT_CTL_BRANCH_EN;
+    env->msr_rtit_status = RTIT_STATUS_STOPPED;
+    env->msr_rtit_output_base = pt_config(env)->left_on;
+}
+
 void pt_reset(CPUX86State *env)
 {
     const PTRegisters *kept = &pt_config(env)->kept;
@@ -71,5 +80,8 @@ void pt_reset(CPUX86State *env)
     }
     if (pt_present(env)) {
         env->msr_rtit_output_mask |= RTIT_MASK_LOWER;
+        if (pt_config(env)->left_on) {
+            pt_leave_on(env);
+        }
     }
 }

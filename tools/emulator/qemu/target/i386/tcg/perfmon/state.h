@@ -159,6 +159,7 @@ typedef struct PTRegisters {
  * @pmi_delay: nanoseconds by which the ToPA PMI is late
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @dirty: the MSRs have values at power-on
+ * @left_on: ToPA table of a trace that the firmware has left on, 0: none
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
  *             without IP
  * @rude: manners that the SDM permits, bits of enum pt_rude
@@ -189,6 +190,7 @@ typedef struct PTConfig {
     uint64_t pmi_delay;
     bool hybrid;
     bool dirty;
+    uint64_t left_on;
     bool ret_no_ip;
     uint64_t rude;
     uint64_t errata;
