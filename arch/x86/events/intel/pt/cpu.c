@@ -231,8 +231,8 @@ static void pt_resume(void *data)
 	pt->suspended = NULL;
 	/*
 	 * The end of a transaction asks for an interrupt to wake the reader or to
-	 * disable the event. With interrupts off, suspend may have lost it, and no
-	 * irq_work would ask for another one.
+	 * disable the event. With interrupts off, suspend may have lost it, and
+	 * irq_work_queue() does not raise it again while the work is pending.
 	 */
 	arch_irq_work_raise();
 }

@@ -39,8 +39,9 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 	}
 
 	/*
-	 * Its group was throttled: see pt_pmu_stop(). Or it was scheduled in first
-	 * and lost its area, and now another event traces: see pt_pmu_add().
+	 * The event still traces, because stop() without PERF_EF_UPDATE was ignored.
+	 * Or another event of this PMU traces, which was added after this one had
+	 * lost its area: see pt_pmu_add().
 	 */
 	if (!(hw->state & PERF_HES_STOPPED) || READ_ONCE(pt->state) != PT_IDLE)
 		return;

@@ -37,8 +37,9 @@
 #define TOPA_TABLE_ENTRIES	512
 
 /*
- * Processors whose tables have one region interrupt when this many bytes, or
- * fewer, are left in it (Intel SDM, "Single-Entry ToPA").
+ * Single-entry ToPA: the PMI comes before the region is full (Intel SDM, "ToPA PMI
+ * and Single Output Region ToPA Implementation"). At most this many bytes are left
+ * then; the SDM names no number.
  */
 #define TOPA_EARLY_INT		512
 

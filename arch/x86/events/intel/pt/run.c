@@ -98,7 +98,10 @@ static bool pt_try_leave_busy(struct pt *pt, bool final)
 		return true;
 	if (!final || READ_ONCE(event->hw.aux_paused) != run)
 		return false;
-	/* The core skips a pause of an event that is paused: tell it what holds. */
+	/*
+	 * The core does not call stop(PAUSE) while aux_paused is set, so make it
+	 * agree with what the hardware does.
+	 */
 	WRITE_ONCE(event->hw.aux_paused, !run);
 	return true;
 }
@@ -118,10 +121,10 @@ static bool pt_handle_pending_pmi(struct pt *pt)
 }
 
 /*
- * How often a change is repeated because NMIs paused or resumed the event during
- * it; they are far fewer. Without a limit, a change never ends if the tracepoint of
- * wrmsrq() overflows in it, pauses a trace that starts and resumes one that stops.
- * kernel/events/aux/pause.c has such a limit for changes that begin there.
+ * Limit for repeating a change during which NMIs paused or resumed the event: they
+ * cause one or two repeats. The limit is for a tracepoint event on msr:write_msr in
+ * the group: it overflows in each change, undoes it, and would keep this loop going
+ * for ever. kernel/events/aux/pause.c has such a limit for changes that begin there.
  */
 #define PT_REPEATS_MAX	16
 
@@ -335,13 +338,13 @@ void pt_check_gap(struct pt *pt)
 }
 
 /*
- * CPUs whose tables have one region interrupt up to TOPA_EARLY_INT bytes before the
- * end of the region. If the hardware is there, fill the rest of the region with
+ * If tables have one region, the hardware interrupts up to TOPA_EARLY_INT bytes
+ * before the end of the region. If it is there, fill the rest of the region with
  * padding, and let the next transaction begin with the next region and with a PSB,
  * because the area may be full until then. x86 stores the padding before aux_head.
  *
- * If what is traced until TraceEn is clear fills the region, the hardware stops as
- * where the area is full, and the record tells the same: TRUNCATED.
+ * If the trace of the interrupt itself fills the region, the hardware meets STOP.
+ * That is reported like a full area: TRUNCATED.
  *
  * Return: @written and the padding
  */
