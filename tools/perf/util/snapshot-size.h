@@ -2,7 +2,10 @@
 #ifndef __PERF_SNAPSHOT_SIZE_H
 #define __PERF_SNAPSHOT_SIZE_H
 
+#include <limits.h>
 #include <stdio.h>
+
+#include <linux/sizes.h>
 
 #include "auxtrace.h"
 #include "debug.h"
@@ -10,34 +13,29 @@
 
 /**
  * snapshot_size__parse - give a PMU the size of its snapshots
- * @itr: the recording, which has parse_snapshot_options()
- * @opts: what that sets
- * @str: a number of bytes or, with a suffix as for -m, of a larger unit;
- *       empty for the PMU's default
- *
- * PMUs read a number of bytes only, in any base.
+ * @recording: has parse_snapshot_options(), which reads bytes only, in any base
+ * @to: the options to set
+ * @text: a number of bytes or, with a suffix as for -m, of a larger unit; empty
+ *        for the PMU's default
  *
  * Return: 0, or a negative error after a message
  */
-static inline int snapshot_size__parse(struct auxtrace_record *itr,
-				       struct record_opts *opts,
-				       const char *str)
+static inline int snapshot_size__parse(struct auxtrace_record *recording,
+				       struct record_opts *to, const char *text)
 {
-	static struct parse_tag tags[] = {
-		{ .tag = 'B', .mult = 1 },
-		{ .tag = 'K', .mult = 1 << 10 },
-		{ .tag = 'M', .mult = 1 << 20 },
-		{ .tag = 'G', .mult = 1 << 30 },
-		{ .tag = 0 },
+	struct parse_tag units[] = {
+		{ 'G', SZ_1G }, { 'M', SZ_1M }, { 'K', SZ_1K }, { 'B', 1 }, { }
 	};
-	unsigned long size = parse_tag_value(str, tags);
+	unsigned long size = parse_tag_value(text, units);
 	char bytes[24];
 	int err;
 
 	snprintf(bytes, sizeof(bytes), "%lu", size);
-	err = itr->parse_snapshot_options(itr, opts, size == -1UL ? str : bytes);
+	err = recording->parse_snapshot_options(recording, to,
+						size == ULONG_MAX ? text : bytes);
 	if (err)
-		pr_err("Bad snapshot size '%s': use for example -S64K or -S0x10000\n", str);
+		pr_err("Bad snapshot size '%s': use for example -S64K or -S0x10000\n",
+		       text);
 	return err;
 }
 
