@@ -26,6 +26,8 @@ OPTION = re.compile(r"^(?:menu)?config (\w+)$")
 PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
 FIXED_IN = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
 PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
+# Whom a mail is for, on one line or several
+FOR = re.compile(r"^(?:To|Cc): .*(?:\n\s+.*)*\n?", re.MULTILINE)
 # A pick of mainline, see upstream.py
 MAINLINE = re.compile(r"^\[ Upstream commit ([0-9a-f]{40}) \]$", re.MULTILINE)
 ADAPTED = re.compile(r"^\[ (?:.*: )?adapted: ", re.MULTILINE)
@@ -40,7 +42,7 @@ def mailbox(patches: Iterable[Path]) -> str:
 def with_dep3(patch: str) -> str:
     """A patch with the header fields that Debian's patches have, in place of git's own."""
     head, blank, rest = patch.partition("\n\n")
-    head = PREFIX.sub("Subject: ", head.partition("\n")[2])
+    head = FOR.sub("", PREFIX.sub("Subject: ", head.partition("\n")[2])).rstrip("\n")
     message = rest.partition("\n---\n")[0]
     same = MAINLINE.search(message)
     kind = "backport" if ADAPTED.search(message) else "upstream"
