@@ -520,24 +520,10 @@ static void request_is_compared_in_64_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
 }
 
-static void ranges_merge_in_64_bits(struct kunit *test)
-{
-	struct perf_aux_range range = { .offset = FAR, .size = CHUNK, .flags = FORMAT };
-	struct perf_aux_range next = {
-		.offset = FAR + SZ_4G, .size = CHUNK, .flags = PERF_AUX_FLAG_TRUNCATED,
-	};
-
-	perf_aux_merge(&range, &next, false);
-	KUNIT_EXPECT_EQ(test, range.offset, FAR);
-	KUNIT_EXPECT_EQ(test, range.size, SZ_4G + CHUNK);
-	KUNIT_EXPECT_EQ(test, range.flags, PERF_AUX_FLAG_TRUNCATED);
-}
-
 static struct kunit_case arith_cases[] = {
 	KUNIT_CASE(room_is_counted_in_64_bits),
 	KUNIT_CASE(watermark_is_divided_in_64_bits),
 	KUNIT_CASE(request_is_compared_in_64_bits),
-	KUNIT_CASE(ranges_merge_in_64_bits),
 	{}
 };
 
