@@ -55,7 +55,7 @@ void pt_reset_begin(CPUX86State *env)
     kept->psb_bytes = env->pt.psb_bytes;
 }
 
-/* The firmware, which runs after each reset, has a trace on; STOP has ended it. */
+/* The firmware, which runs after each reset, has a trace on that STOP ended. */
 static void pt_leave_on(CPUX86State *env)
 {
     env->msr_rtit_ctrl = RTIT_CTL_TRACE_EN | RTIT_CTL_OS | RTIT_CTL_TOPA |
