@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arithmetic of the AUX area: geometry, room, watermarks, chunks and the mlock
- * charge.
+ * Arithmetic of the AUX area: geometry, room, watermarks and chunks.
  *
  * These functions take no lock, allocate nothing and use no global state, so
  * that user-space tests can compile this file as well.
@@ -149,21 +148,6 @@ static inline unsigned int perf_aux_max_order(bool contiguous, bool overwrite,
 		return 0;
 	return min3(overwrite ? (unsigned int)ilog2(pages) : watermark_order,
 		    (unsigned int)ilog2(pages), limit);
-}
-
-/**
- * perf_mlock_gift - number of pages that the user's allowance pays for
- * @used: pages that the allowance already pays for
- * @allowance: pages that a user may lock outside RLIMIT_MEMLOCK
- * @pages: number of pages to be charged
- *
- * Return: pages, at most @pages; the others count against RLIMIT_MEMLOCK
- */
-static inline unsigned long perf_mlock_gift(unsigned long used,
-					    unsigned long allowance,
-					    unsigned long pages)
-{
-	return used < allowance ? min(pages, allowance - used) : 0;
 }
 
 #endif /* _KERNEL_EVENTS_AUX_ARITH_H */

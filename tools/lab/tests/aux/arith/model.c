@@ -186,34 +186,6 @@ static void check_counts(const char *name, u64 size, u32 requested, u64 want, u6
 	      wanted);
 }
 
-/* Users map and unmap in any order; each page is paid once, and never twice. */
-static void check_charges(u64 steps)
-{
-	unsigned long gifts[16] = { }, pinned[16] = { };
-	unsigned long allowance = 129, used = 0;
-	bool good = true;
-
-	while (good && steps--) {
-		unsigned int i = random_below(ARRAY_SIZE(gifts));
-		unsigned long pages = 1 + random_below(64), left;
-
-		if (gifts[i] || pinned[i]) {
-			used -= gifts[i];
-			gifts[i] = 0;
-			pinned[i] = 0;
-			continue;
-		}
-		/* Page by page: as long as the allowance lasts, it pays. */
-		left = used < allowance ? allowance - used : 0;
-		gifts[i] = perf_mlock_gift(used, allowance, pages);
-		pinned[i] = pages - gifts[i];
-		good = gifts[i] == (pages < left ? pages : left);
-		used += gifts[i];
-		good = good && used <= allowance;
-	}
-	point(good, "charges: what the allowance pays never exceeds it");
-}
-
 void test_models(unsigned long steps)
 {
 	check_ring("a tiny area", 8, 3, 0, steps);
@@ -231,6 +203,4 @@ void test_models(unsigned long steps)
 	check_counts("4 GiB, default", 4 * GIB, 0, 2 * GIB, steps);
 	check_counts("8 GiB, default", 8 * GIB, 0, U32_MAX, steps);
 	check_counts("64 GiB, default", 64 * GIB, 0, U32_MAX, steps);
-
-	check_charges(steps);
 }

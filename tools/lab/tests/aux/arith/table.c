@@ -227,33 +227,6 @@ static void test_max_order(void)
 	}
 }
 
-static const struct {
-	const char *name;
-	unsigned long used, allowance, pages;
-	unsigned long want;
-} gifts[] = {
-	{ "far below", 10, 129, 10, 10 },
-	{ "a page below", 118, 129, 10, 10 },
-	{ "exactly", 119, 129, 10, 10 },
-	{ "a page beyond", 120, 129, 10, 9 },
-	{ "all but one beyond", 128, 129, 10, 1 },
-	{ "all beyond", 129, 129, 10, 0 },
-	{ "the allowance has shrunk meanwhile", 1000, 129, 10, 0 },
-	{ "no allowance", 0, 0, 10, 0 },
-	{ "no pages", 50, 129, 0, 0 },
-	{ "4 GiB", 0, 258, 1UL << 20, 258 },
-};
-
-static void test_gift(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(gifts); i++) {
-		unsigned long got = perf_mlock_gift(gifts[i].used, gifts[i].allowance,
-						    gifts[i].pages);
-
-		point(got == gifts[i].want, "gift: %s: %lu", gifts[i].name, got);
-	}
-}
-
 void test_tables(void)
 {
 	test_geometry();
@@ -263,5 +236,4 @@ void test_tables(void)
 	test_mark();
 	test_crossed();
 	test_max_order();
-	test_gift();
 }
