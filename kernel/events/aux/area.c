@@ -46,8 +46,11 @@ static void aux_reap_work(struct work_struct *work)
 
 	mutex_lock(&aux->mutex);
 	/* AUX_CLOSE, pairs with the xchg() in aux_release() */
-	if (aux->state == PERF_AUX_CLOSING && !smp_load_acquire(&aux->writer))
+	if (aux->state == PERF_AUX_CLOSING && !smp_load_acquire(&aux->writer)) {
 		aux_destroy(aux);
+		/* Taken by aux_close() */
+		ring_buffer_put(rb);
+	}
 	mutex_unlock(&aux->mutex);
 	ring_buffer_put(rb);
 }
@@ -63,16 +66,17 @@ static void aux_reap_irq(struct irq_work *work)
 
 /**
  * perf_aux_reap - free a CLOSING area after its last transaction
- * @rb: the buffer; the caller passes its reference to this function
+ * @rb: the buffer
  *
  * The area is freed in process context, unless munmap() has already freed it or
- * mmap() has created a new one.
+ * mmap() has created a new one. If the buffer has no reference, munmap() has.
  *
- * Context: any, including NMI.
+ * Context: any, including NMI; RCU keeps the buffer.
  */
 void perf_aux_reap(struct perf_buffer *rb)
 {
-	if (!irq_work_queue(&rb->aux.reap_irq))
+	if (refcount_inc_not_zero(&rb->refcount) &&
+	    !irq_work_queue(&rb->aux.reap_irq))
 		ring_buffer_put(rb);
 }
 
@@ -278,6 +282,18 @@ static bool aux_stop_writer(struct perf_aux *aux)
 	return !smp_load_acquire(&aux->writer);
 }
 
+/*
+ * The area is no longer mapped: free it. If a transaction is still open, the worker
+ * does that; the area then keeps its buffer, as its mappings did.
+ */
+static void aux_close(struct perf_aux *aux)
+{
+	if (aux_stop_writer(aux))
+		aux_destroy(aux);
+	else
+		refcount_inc(&aux_buffer(aux)->refcount);
+}
+
 static void perf_aux_vm_open(struct vm_area_struct *vma)
 {
 	struct perf_event *event = perf_vma_event(vma);
@@ -296,8 +312,7 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 
 	mutex_lock(&aux->mutex);
 	if (!--aux->maps) {
-		if (aux_stop_writer(aux))
-			aux_destroy(aux);
+		aux_close(aux);
 		trace_perf_aux_unmap(event, aux->head);
 	}
 	mutex_unlock(&aux->mutex);
@@ -408,8 +423,7 @@ static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 		 * Nothing maps the buffer any more, so nothing maps the area:
 		 * aux_create() has just created it. Undo that.
 		 */
-		if (aux_stop_writer(aux))
-			aux_destroy(aux);
+		aux_close(aux);
 		return -EINVAL;
 	}
 	aux->maps++;

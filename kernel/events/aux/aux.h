@@ -19,9 +19,9 @@
  *   LIVE while it is mapped.
  * Transactions
  *   From perf_aux_output_begin() to perf_aux_output_end(), perf_aux::writer is
- *   the event that writes, its perf_event::aux_busy is set, and the
- *   transaction holds a reference on that buffer. There is at most one
- *   transaction on an area.
+ *   the event that writes, and its perf_event::aux_busy is set. There is at
+ *   most one transaction on an area. The area holds a reference on its buffer:
+ *   that of its mappings, or one of its own while it is CLOSING.
  * Page tables
  *   The area holds one reference on each page, and each page table entry holds
  *   another. A mapped page therefore outlives the area.

@@ -20,7 +20,7 @@
 #include "../internal.h"
 #include "../maps.h"
 
-/* End a transaction: release the area and the reference on its buffer. */
+/* End a transaction. Interrupts are off, so RCU keeps the buffer. */
 static void aux_release(struct perf_buffer *rb)
 {
 	/*
@@ -31,8 +31,6 @@ static void aux_release(struct perf_buffer *rb)
 	xchg(&rb->aux.writer, NULL);
 	if (unlikely(READ_ONCE(rb->aux.state) == PERF_AUX_CLOSING))
 		perf_aux_reap(rb);
-	else
-		ring_buffer_put(rb);
 }
 
 static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
@@ -43,23 +41,14 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 }
 
 /*
- * munmap() stops an area's writer on one CPU, so all writers are bound to that CPU,
- * or to one task: see perf_event_set_output().
- */
-static bool aux_may_write_here(struct perf_event *event, int cpu)
-{
-	return event->cpu < 0 ? !event->parent : event->cpu == cpu;
-}
-
-/*
  * Make the event the writer of its buffer's area.
  *
- * Return: the buffer, with a reference that aux_release() drops; NULL if there
- * is no area for this event
+ * Return: the buffer; NULL if there is no area for this event
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
-	struct perf_buffer *rb = ring_buffer_get(event);
+	/* RCU keeps the buffer until the area is claimed, and then the area does. */
+	struct perf_buffer *rb = rcu_dereference_sched((event->parent ?: event)->rb);
 	int cpu = smp_processor_id();
 	struct perf_aux *aux;
 
@@ -67,27 +56,23 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 		return NULL;
 
 	aux = &rb->aux;
-	/*
-	 * PERF_EVENT_IOC_SET_OUTPUT can join AUX events of two PMUs through a third
-	 * event. Those of the other PMU may run while one of this PMU writes.
-	 */
+	/* SET_OUTPUT can join AUX events of two PMUs through a third event. */
 	if (unlikely(READ_ONCE(aux->pmu) != event->pmu))
-		goto put;
+		return NULL;
+	/* munmap() stops one CPU, so all writers are bound to it, or to a task. */
+	if (WARN_ON_ONCE(event->cpu < 0 ? !!event->parent : event->cpu != cpu))
+		return NULL;
 
 	/* Written first: aux_stop_writer() stops last_cpu even without a writer. */
 	WRITE_ONCE(aux->last_cpu, cpu);
 	/* AUX_CLOSE and AUX_ENABLE; see aux.h */
-	if (WARN_ON_ONCE(!aux_may_write_here(event, cpu) ||
-			 cmpxchg(&aux->writer, NULL, event)))
-		goto put;
+	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
+		return NULL;
 
 	if (likely(aux_serves(aux, event)))
 		return rb;
 
 	aux_release(rb);
-	return NULL;
-put:
-	ring_buffer_put(rb);
 	return NULL;
 }
 
@@ -95,11 +80,6 @@ put:
 static void aux_publish(struct perf_buffer *rb)
 {
 	WRITE_ONCE(rb->user_page->aux_head, rb->aux.head);
-}
-
-static bool aux_watermark_passed(struct perf_aux *aux)
-{
-	return perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
 }
 
 static inline void aux_wake_reader(struct perf_output_handle *handle,
@@ -311,7 +291,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	aux_publish(rb);
 	aux_report(rb, event, &range);
 
-	passed = aux_watermark_passed(aux);
+	passed = perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
 	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
 		aux_full(handle, aux);
 	else if (passed)
@@ -366,7 +346,7 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 	/* AUX_HEAD: drivers pad by memset() without a barrier of their own. */
 	smp_wmb();
 	aux_publish(handle->rb);
-	if (aux_watermark_passed(aux)) {
+	if (perf_aux_crossed(aux->head, &aux->mark, aux->watermark)) {
 		aux_wake_reader(handle, aux);
 		handle->wakeup = aux->mark + aux->watermark;
 	}

@@ -68,7 +68,7 @@ static void test_full_trace(void)
 	      handle.rb == event.rb && handle.head == 0 && handle.size == AREA - 1 &&
 	      handle.wakeup == PAGE_SIZE && !handle.aux_flags && event.aux_busy &&
 	      event.aux_handle == &handle && perf_get_aux(&handle) == event.rb->aux.priv &&
-	      event.rb->refcount.counter == 2,
+	      event.rb->refcount.counter == 1,
 	      "begin: all of the area");
 	other = handle;
 	point(!perf_aux_output_begin(&other, &second) && !perf_get_aux(&other) && !world.warnings,
@@ -228,12 +228,12 @@ static void test_one_writer(void)
 	perf_aux_output_begin(&handle, &event);
 	world.cpu = 1;
 	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
-	      event.rb->aux.writer == &event && event.rb->refcount.counter == 3 &&
+	      event.rb->aux.writer == &event && event.rb->refcount.counter == 2 &&
 	      world.warnings == 1 && !second.aux_busy, "one writer: the second one gets nothing");
 	world.cpu = 0;
 	second.pmu = &(struct pmu) { };
 	point(!perf_aux_output_begin(&(struct perf_output_handle){ }, &second) &&
-	      world.warnings == 1 && event.rb->refcount.counter == 3,
+	      world.warnings == 1 && event.rb->refcount.counter == 2,
 	      "one writer: nor does one of another PMU, without a warning");
 	second.pmu = event.pmu;
 	perf_aux_output_end(&handle, 0);
@@ -258,6 +258,33 @@ static void test_one_writer(void)
 	point(end(), "one writer: nothing is left");
 }
 
+static void close_area(void)
+{
+	event.rb->aux.state = PERF_AUX_CLOSING;
+}
+
+/* munmap() on another CPU, at any moment of begin */
+static void test_closed_meanwhile(void)
+{
+	unsigned int closed = 0, kept = 0;
+
+	begin(VM_WRITE);
+	for (int i = 0; i < 100; i++) {
+		world.other_cpu = close_area;
+		if (perf_aux_output_begin(&handle, &event))
+			perf_aux_output_end(&handle, 0);
+		else
+			closed++;
+		kept += !!event.rb->aux.writer;
+		event.rb->aux.state = PERF_AUX_LIVE;
+		run_works();
+	}
+	world.other_cpu = NULL;
+	point(closed && !kept && event.rb->refcount.counter == 1,
+	      "closed meanwhile: no writer is left");
+	point(end(), "closed meanwhile: nothing is left");
+}
+
 static void test_forgotten(void)
 {
 	begin(VM_WRITE);
@@ -272,7 +299,7 @@ static void test_forgotten(void)
 	point(is_record(1, 32, 0, PERF_AUX_FLAG_PARTIAL), "forgotten: with a loss");
 	perf_aux_output_begin(&handle, &event);
 	point(perf_aux_output_begin(&handle, &event) && handle.event == &event &&
-	      is_record(2, 32, 0, PERF_AUX_FLAG_PARTIAL) && event.rb->refcount.counter == 2,
+	      is_record(2, 32, 0, PERF_AUX_FLAG_PARTIAL) && event.rb->refcount.counter == 1,
 	      "forgotten: begun twice");
 	perf_aux_output_end(&handle, 0);
 	point(end(), "forgotten: nothing is left");
@@ -454,6 +481,7 @@ void test_output(unsigned long steps)
 	test_skip();
 	test_overwrite();
 	test_one_writer();
+	test_closed_meanwhile();
 	test_forgotten();
 	test_lost();
 	test_redirected();

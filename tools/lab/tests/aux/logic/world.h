@@ -75,6 +75,7 @@ typedef struct { long counter; } atomic_long_t, atomic64_t, local_t, refcount_t;
 #define refcount_read		atomic_read
 #define refcount_set		atomic_set
 #define refcount_inc_not_zero	atomic_inc_not_zero
+#define refcount_inc		atomic_inc
 #define atomic_long_read	atomic_read
 #define atomic_long_add(v, a)	((void)((a)->counter += (v)))
 #define atomic_long_sub(v, a)	((void)((a)->counter -= (v)))
@@ -99,6 +100,8 @@ typedef struct { bool held; } spinlock_t;
 #define spin_unlock		mutex_unlock
 #define atomic_dec_and_mutex_lock(a, m)	\
 	(--(a)->counter ? false : (mutex_lock(m), true))
+/* Interrupts are off. */
+#define rcu_dereference_sched(p)	READ_ONCE(p)
 #define rcu_read_lock()		((void)world.rcu++)
 #define rcu_read_unlock()	((void)world.rcu--)
 #define local_irq_save(flags)	((void)((flags) = world.irqs_off++))
