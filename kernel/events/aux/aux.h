@@ -145,7 +145,7 @@ struct perf_aux_range {
  * @mutex: serializes creating, mapping and freeing the area
  * @module: (S) of the PMU, referenced; it has @free_aux
  * @free_aux: (S) the PMU's function to free @priv
- * @charge: (M) who pays for the pages
+ * @charge: (M) the user and the mm that the pages are charged to
  * @reap_irq: queues @reap_work, which cannot be done in NMI. Its interrupt also
  *	waits for the driver's function to return.
  * @reap_work: frees the area if the last transaction ends after the last munmap()
@@ -156,7 +156,7 @@ struct perf_aux_range {
  * including NMIs on that CPU.
  */
 struct perf_aux {
-	/* Each transaction uses these: one cache line, and the begin of the next. */
+	/* Used by each transaction: one cache line, and the first bytes of the next */
 	enum perf_aux_state	state;
 	int			last_cpu;
 	struct perf_event	*writer;

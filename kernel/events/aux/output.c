@@ -35,7 +35,7 @@ static void aux_release(struct perf_buffer *rb)
 
 static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 {
-	/* AUX_PUBLISH, pairs with the store-release in aux_create() */
+	/* AUX_PUBLISH, pairs with aux_create(), which may have replaced the area */
 	return smp_load_acquire(&aux->state) == PERF_AUX_LIVE &&
 	       aux->pmu == event->pmu;
 }
@@ -221,7 +221,7 @@ void *perf_aux_output_begin(struct perf_output_handle *handle,
 	if (event->pending_disable)
 		return NULL;
 
-	/* AUX_ENABLE: whoever enables the event from here on may have made room. */
+	/* AUX_ENABLE: a reader that sets this again may have made room before. */
 	WRITE_ONCE(event->pending_enable, false);
 	rb = aux_claim(event);
 	if (!rb)

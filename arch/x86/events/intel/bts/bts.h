@@ -109,7 +109,7 @@ struct bts_pointers {
  * @handle: the open transaction; its event is NULL if there is none
  * @state: see enum bts_state
  * @late_pmi: the driver has found the threshold reached before it saw a PMI. The
- *	next NMI that nobody else claims is taken for that PMI.
+ *	next NMI that no other handler claims is taken for that PMI.
  * @late_since: jiffies when @late_pmi was set. A tick later, the PMI is lost.
  * @claimed: an NMI that found the state BUSY has seen that the threshold was reached
  * @sealed: the debug store is that of a trace that an NMI has ended

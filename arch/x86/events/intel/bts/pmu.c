@@ -66,9 +66,9 @@ static int bts_pmu_add(struct perf_event *trace, int flags)
 
 	/*
 	 * This PMU and samples of each branch exclude each other, and the PMU is
-	 * exclusive, so a context has one event of it. But where hardware events have
-	 * a context of their own, that one may have an event of this PMU as well: a
-	 * member of a group that a hardware event leads.
+	 * exclusive, so a context has one event of it. But some kernels keep hardware
+	 * events in a second context. A group there, led by a hardware event, may have
+	 * an event of this PMU as a member.
 	 */
 	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed ||
 	    test_bit(INTEL_PMC_IDX_FIXED_BTS, cpuc->active_mask))

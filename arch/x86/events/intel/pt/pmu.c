@@ -96,9 +96,9 @@ static int pt_pmu_add(struct perf_event *trace, int flags)
 	struct hw_perf_event *hw = &trace->hw;
 
 	/*
-	 * The PMU is exclusive, so a context has one event of it. But where hardware
-	 * events have a context of their own, that one may have an event of this PMU
-	 * as well: a member of a group that a hardware event leads.
+	 * The PMU is exclusive, so a context has one event of it. But some kernels keep
+	 * hardware events in a second context. A group there, led by a hardware event,
+	 * may have an event of this PMU as a member.
 	 */
 	if (READ_ONCE(pt->state) != PT_IDLE)
 		return -EBUSY;

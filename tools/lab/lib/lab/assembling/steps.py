@@ -19,7 +19,7 @@ from lab.base.errors import LabError
 from lab.base.lists import without_comments
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
-PART = re.compile(r"\[([a-z0-9-]+)\]")
+PART_LINE = re.compile(r"\[([a-z0-9-]+)\]")
 FIX = "fix-"
 # What a step has, and what of it a base may have in another form, or has alone.
 PARTS = {"message", "upstream", "drop", "hooks.patch", "files", "grow.patch"}
@@ -233,7 +233,7 @@ def listed_parts(root: Path, home: Path | None = None) -> tuple[list[tuple[str, 
     found: list[tuple[str, list[str]]] = []
     part, parts = "", dict[str, str]()
     for number, text in without_comments(file):
-        if match := PART.fullmatch(text):
+        if match := PART_LINE.fullmatch(text):
             part = match[1]
             if part in parts.values() or found and not parts[found[0][0]]:
                 raise LabError(f"{paths.shown(file)}:{number}: [{part}] begins no other part",
