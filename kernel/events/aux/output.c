@@ -47,8 +47,11 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
-	/* RCU keeps the buffer until the area is claimed, and then the area does. */
-	struct perf_buffer *rb = rcu_dereference_sched((event->parent ?: event)->rb);
+	/*
+	 * RCU keeps the buffer until the area is claimed, and then the area
+	 * does. Raw, because event->rb has no __rcu mark for sparse to see.
+	 */
+	struct perf_buffer *rb = rcu_dereference_raw((event->parent ?: event)->rb);
 	int cpu = smp_processor_id();
 	struct perf_aux *aux;
 
