@@ -156,7 +156,7 @@ static enum perfmon_access pt_msr_find(CPUX86State *env, uint32_t msr,
     if (!pt_msr_mine(msr)) {
         return PERFMON_NOT_MINE;
     }
-    *storage = pt_msr_storage(env, msr);
+    *storage = pt_config(env)->hidden ? NULL : pt_msr_storage(env, msr);
     return *storage ? PERFMON_OK : PERFMON_GP;
 }
 

@@ -160,6 +160,7 @@ typedef struct PTRegisters {
  * @hybrid: CPUs with an odd APIC ID can do less, see pt_be_small_core()
  * @dirty: the MSRs have values at power-on
  * @left_on: ToPA table of a trace that the firmware has left on, 0: none
+ * @hidden: each access to the MSRs faults, as under some hypervisors
  * @ret_no_ip: a compressible RET that leaves the IP ranges has TIP.PGD
  *             without IP
  * @rude: manners that the SDM permits, bits of enum pt_rude
@@ -191,6 +192,7 @@ typedef struct PTConfig {
     bool hybrid;
     bool dirty;
     uint64_t left_on;
+    bool hidden;
     bool ret_no_ip;
     uint64_t rude;
     uint64_t errata;
