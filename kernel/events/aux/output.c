@@ -41,16 +41,13 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 }
 
 /*
- * Make the event the writer of its buffer's area.
+ * Make the event the writer of its buffer's area. RCU keeps the buffer until then,
+ * and afterwards the area does. The access is raw, as event->rb is not marked __rcu.
  *
  * Return: the buffer; NULL if there is no area for this event
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
-	/*
-	 * RCU keeps the buffer until the area is claimed, and then the area
-	 * does. Raw, because event->rb has no __rcu mark for sparse to see.
-	 */
 	struct perf_buffer *rb = rcu_dereference_raw((event->parent ?: event)->rb);
 	int cpu = smp_processor_id();
 	struct perf_aux *aux;

@@ -101,7 +101,7 @@ typedef struct { bool held; } spinlock_t;
 #define atomic_dec_and_mutex_lock(a, m)	\
 	(--(a)->counter ? false : (mutex_lock(m), true))
 /* Interrupts are off. */
-#define rcu_dereference_sched(p)	READ_ONCE(p)
+#define rcu_dereference_raw(p)	READ_ONCE(p)
 #define rcu_read_lock()		((void)world.rcu++)
 #define rcu_read_unlock()	((void)world.rcu--)
 #define local_irq_save(flags)	((void)((flags) = world.irqs_off++))
