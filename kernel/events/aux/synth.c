@@ -279,16 +279,12 @@ static void synth_pmu_start(struct perf_event *event, int flags)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/*
- * Without PERF_EF_UPDATE, the trace pauses: synth_write() looks at aux_paused. Or the
- * group of the event is throttled, which may stop all of its events; but it was another
- * one that overflowed too often, and the trace goes on.
- */
+/* A pause only sets hw_perf_event::aux_paused, at which synth_write() looks. */
 static void synth_pmu_stop(struct perf_event *event, int flags)
 {
 	struct synth *synth = event->pmu_private;
 
-	if (!(flags & PERF_EF_UPDATE))
+	if (flags & PERF_EF_PAUSE)
 		return;
 
 	hrtimer_cancel(&synth->timer);

@@ -184,8 +184,11 @@ static __u64 be_throttled(FIXTURE_DATA(aux_throttle) *self, __u64 wanted)
 
 	self->throttled = 0;
 	self->unthrottled = 0;
-	while ((!was_throttled(self) || traced < wanted) && aux_seconds() < end)
+	while ((!was_throttled(self) || traced < wanted) && aux_seconds() < end) {
 		traced += work_and_read(self);
+		/* As perf record does, in case that the trace has found no room */
+		aux_enable(&self->trace);
+	}
 	return traced;
 }
 
@@ -200,6 +203,16 @@ TEST_F_TIMEOUT(aux_throttle, trace_goes_on, 120)
 		EXPECT_TRUE(was_throttled(self));
 	}
 	EXPECT_GT(self->samples, 0);
+}
+
+TEST_F_TIMEOUT(aux_throttle, nothing_is_lost, 120)
+{
+	ASSERT_EQ(open_leader(self, variant->per_cpu, 0), 0);
+	self->member = add_member(self, variant->per_cpu, 0);
+	ASSERT_GE(self->member, 0);
+	ASSERT_EQ(aux_enable(&self->trace), 0);
+	be_throttled(self, ENOUGH);
+	EXPECT_TRUE(was_throttled(self));
 	aux_disable(&self->trace);
 	work_and_read(self);
 	EXPECT_EQ(self->log.holes, 0);

@@ -24,9 +24,9 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	struct hw_perf_event *hw = &trace->hw;
 
 	/*
-	 * Its group was throttled: see bts_pmu_stop(). If the area has become full
-	 * since, the store is sealed until perf stops the event, and holds nothing
-	 * that could be saved. Or another event traces: see bts_pmu_add().
+	 * Another event traces: see bts_pmu_add(). Or the area has become full, and
+	 * the group of the event was throttled since: the store is sealed until perf
+	 * stops the event, and holds nothing that could be saved.
 	 */
 	if (READ_ONCE(bts->state) != BTS_IDLE || bts->sealed)
 		return;
@@ -40,18 +40,9 @@ static void bts_pmu_start(struct perf_event *trace, int flags)
 	bts_leave_busy(bts);
 }
 
-/*
- * An event that overflows too often may throttle all events of its group: a stop
- * without PERF_EF_UPDATE, from an NMI or from a tracepoint that the driver itself
- * comes to, hence in the middle of any change of the trace. The trace causes no such
- * overflows, so it goes on.
- */
 static void bts_pmu_stop(struct perf_event *trace, int flags)
 {
 	struct bts *bts = this_cpu_ptr(&bts_cpu);
-
-	if (!(flags & PERF_EF_UPDATE))
-		return;
 
 	if (!bts->handle.event || bts->handle.event == trace)
 		bts_end(bts);

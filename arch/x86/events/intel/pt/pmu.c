@@ -38,12 +38,8 @@ static void pt_pmu_start(struct perf_event *trace, int flags)
 		return;
 	}
 
-	/*
-	 * The event still traces, because stop() without PERF_EF_UPDATE was ignored.
-	 * Or another event of this PMU traces, which was added after this one had
-	 * lost its area: see pt_pmu_add().
-	 */
-	if (!(hw->state & PERF_HES_STOPPED) || READ_ONCE(pt->state) != PT_IDLE)
+	/* Another event traces, which was added after this one had lost its area. */
+	if (READ_ONCE(pt->state) != PT_IDLE)
 		return;
 
 	if (hw->addr_filters)
@@ -65,15 +61,6 @@ static void pt_pmu_stop(struct perf_event *trace, int flags)
 		pt_apply(pt, trace);
 		return;
 	}
-
-	/*
-	 * An event that overflows too often may throttle all events of its group: a
-	 * stop without PERF_EF_UPDATE, from an NMI or from a tracepoint that the driver
-	 * itself comes to, hence in the middle of any change of the trace. The trace
-	 * causes no such overflows, so it goes on.
-	 */
-	if (!(flags & PERF_EF_UPDATE))
-		return;
 
 	/*
 	 * A PMI may end the transaction and set STOPPED and UPTODATE. If the PMI

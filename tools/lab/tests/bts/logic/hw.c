@@ -107,8 +107,6 @@ void hw_branches(unsigned int n, bool kernel)
 		hw_branch();
 }
 
-void (*hw_overflow)(void);
-
 static void hw_handler(void)
 {
 	bool mine = hw.pmi;
@@ -123,8 +121,6 @@ static void hw_handler(void)
 	EXPECT(!mine || (claimed && !core_is_overwrite()));
 	/* What is none of its business may be claimed where an interrupt was awaited. */
 	EXPECT(mine || !claimed || hw.raised);
-	if (hw_overflow)
-		hw_overflow();
 	intel_bts_enable_local();
 	hw_branches(AFTER, true);
 	hw.masked = false;

@@ -47,8 +47,6 @@ void hw_reset(void);
 void hw_branches(unsigned int n, bool kernel);
 /* The core PMU's NMI, which is of BTS, or of another event. */
 void hw_nmi(void);
-/* What the core PMU does in it for another event, if there is something */
-extern void (*hw_overflow)(void);
 /* ... if the hardware has asked for one */
 void hw_deliver(void);
 /* Those who read DEBUGCTL, change a bit of theirs, and write it. */

@@ -140,29 +140,11 @@ static void nmi_other(void)
 	hw_nmi();
 }
 
-static bool throttled;
-
-static void throttle(void)
-{
-	core_event.pmu->stop(&core_event, 0);
-	throttled = true;
-}
-
-/* One of another event of the group, for the last time: all of them are throttled. */
-static void nmi_throttle(void)
-{
-	hw_branches(1, true);
-	hw_overflow = throttle;
-	hw_nmi();
-	hw_overflow = NULL;
-}
-
-/* The next tick. */
+/* A tick after the group was throttled: the core starts what has stopped meanwhile. */
 static void unthrottle(void)
 {
-	if (throttled && in)
+	if (in && core_event.hw.state & PERF_HES_STOPPED)
 		core_event.pmu->start(&core_event, 0);
-	throttled = false;
 }
 
 static const struct {
@@ -170,7 +152,6 @@ static const struct {
 	void (*come)(void);
 } nmis[] = {
 	{ "PMI", nmi_due }, { "late PMI", nmi_late }, { "NMI of another event", nmi_other },
-	{ "NMI that throttles", nmi_throttle },
 };
 
 static unsigned int single_place, single_nmi;
@@ -251,7 +232,8 @@ static unsigned int run(const struct setting *setting, const struct action *base
 	nmi_arm(tick, nmi);
 	base->act();
 	places = nmi_disarm();
-	unthrottle();
+	if (random_below(2))
+		unthrottle();
 	if (!is_blamed())
 		core_check(in);
 	if (!is_blamed())
@@ -309,7 +291,8 @@ static void test_stream(const struct setting *setting, unsigned long steps)
 			hw_nmi();
 		if (random_below(4))
 			hw_deliver();
-		unthrottle();
+		if (random_below(2))
+			unthrottle();
 		if (core_event.pending_disable)
 			do_out();
 		if (!setting->overwrite && !random_below(4))

@@ -105,21 +105,11 @@ static void do_restart(void)
 		trace.event.pmu->start(&trace.event, 0);
 }
 
-static bool throttled;
-
-/* Another event of the group interrupts too often, so all of them are throttled. */
-static void do_throttle(void)
-{
-	trace.event.pmu->stop(&trace.event, 0);
-	throttled = true;
-}
-
-/* The next tick. An event that is scheduled in is not throttled any more. */
+/* A tick after the group was throttled: the core starts what has stopped meanwhile. */
 static void unthrottle(void)
 {
-	if (throttled && in)
+	if (in && trace.event.hw.state & PERF_HES_STOPPED)
 		trace.event.pmu->start(&trace.event, 0);
-	throttled = false;
 }
 
 static void do_vmx(void)
@@ -190,7 +180,6 @@ static const struct action nmis[] = {
 	{ "pause and resume", 0, do_pause_resume },
 	{ "resume and pause", 0, do_resume_pause },
 	{ "sample", 0, do_sample },
-	{ "throttle", 0, do_throttle },
 };
 
 /* What comes where: nmi_at() of one; several at random */
@@ -282,7 +271,8 @@ static unsigned int run(const struct setting *setting, const struct action *base
 	nmi_arm(tick, nmi);
 	base->act();
 	places = nmi_disarm();
-	unthrottle();
+	if (random_below(2))
+		unthrottle();
 	settle_and_check(base);
 	tear_down();
 	return places;
