@@ -27,7 +27,7 @@
 
 /*
  * The pages are charged to one mm, once. So a mapping does not grow, and fork() does not
- * copy it, unless the process asks for that (MADV_DOFORK).
+ * copy it, unless the process asks for that (MADV_DOFORK), which is refused for AUX areas.
  */
 #define PERF_VM_FLAGS	(VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP)
 

@@ -6,10 +6,8 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/pagemap.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/sizes.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
@@ -319,62 +317,36 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 	perf_mmap_close(vma);
 }
 
-/* Number of pages passed to vm_insert_pages() at a time, on the stack. */
-#define AUX_MAP_BATCH	32
-
-static vm_fault_t aux_map_batch(struct vm_area_struct *vma, unsigned long addr,
-				void **from, unsigned long nr_pages)
+/* Number of pages from the one at @index on that follow each other in memory */
+static unsigned long aux_run(struct perf_aux *aux, unsigned long index)
 {
-	struct page *pages[AUX_MAP_BATCH];
-	unsigned long i, left;
-	int ret;
+	void **first = aux->pages + index;
+	unsigned long nr = 1;
 
-	for (i = 0; i < nr_pages; i++)
-		pages[i] = virt_to_page(from[i]);
-
-	for (i = 0; i < nr_pages; i = nr_pages - left) {
-		left = nr_pages - i;
-		ret = vm_insert_pages(vma, addr + i * PAGE_SIZE, pages + i, &left);
-		if (!ret)
-			break;
-		if (ret != -EBUSY)
-			return vmf_error(ret);
-		/* Another thread has mapped the first of these pages. */
-		left--;
-	}
-	return VM_FAULT_NOPAGE;
+	while (index + nr < aux->nr_pages && first[nr] == *first + nr * PAGE_SIZE)
+		nr++;
+	return nr;
 }
 
-/* Size and alignment of what one fault maps: a page table of x86-64. */
-#define AUX_MAP_AROUND	SZ_2M
-
 /*
- * A reader reads all of a trace, so a fault maps all pages around its address
- * and not one. User space may not write to them.
+ * Map all of the area at once, because a reader reads all of a trace. User space may
+ * not write to the area, so the protection is not that of the VMA.
+ *
+ * The pages are mapped by their numbers, without a reference on each: maps counts the
+ * VMAs, and the core removes page table entries before it calls perf_aux_vm_close().
  */
-static vm_fault_t perf_aux_vm_fault(struct vm_fault *vmf)
+static int aux_map(struct perf_aux *aux, struct vm_area_struct *vma)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	struct perf_event *event = perf_vma_event(vma);
-	struct perf_aux *aux = &event->rb->aux;
-	unsigned long first = ALIGN_DOWN(vmf->address, AUX_MAP_AROUND);
-	unsigned long addr, end, nr_pages;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
+	pgprot_t prot = vm_get_page_prot(vma->vm_flags & ~VM_WRITE);
+	unsigned long addr = vma->vm_start;
+	unsigned long i, nr;
+	int ret = 0;
 
-	if (vmf->flags & FAULT_FLAG_WRITE)
-		return VM_FAULT_SIGBUS;
-
-	addr = max(first, vma->vm_start);
-	end = min(first + AUX_MAP_AROUND - 1, vma->vm_end - 1) + 1;
-
-	for (; addr != end; addr += nr_pages * PAGE_SIZE) {
-		nr_pages = min_t(unsigned long, AUX_MAP_BATCH,
-				 (end - addr) >> PAGE_SHIFT);
-		ret = aux_map_batch(vma, addr,
-				    aux->pages + linear_page_index(vma, addr) -
-				    aux->pgoff, nr_pages);
-		if (ret & VM_FAULT_ERROR)
-			break;
+	for (i = 0; i < aux->nr_pages && !ret; i += nr) {
+		nr = aux_run(aux, i);
+		ret = remap_pfn_range(vma, addr, page_to_pfn(virt_to_page(aux->pages[i])),
+				      nr * PAGE_SIZE, prot);
+		addr += nr * PAGE_SIZE;
 	}
 	return ret;
 }
@@ -388,8 +360,7 @@ static const struct vm_operations_struct perf_aux_vm_ops = {
 	.open		= perf_aux_vm_open,
 	.close		= perf_aux_vm_close,
 	.may_split	= perf_mmap_may_split,
-	.fault		= perf_aux_vm_fault,
-	.page_mkwrite	= perf_aux_vm_mkwrite,
+	.pfn_mkwrite	= perf_aux_vm_mkwrite,
 };
 
 /* A mapping must cover exactly the existing area, or no area may exist yet. */
@@ -413,21 +384,30 @@ static int aux_check_state(struct perf_buffer *rb, struct vm_area_struct *vma)
 	return -EBUSY;
 }
 
-/* Count a new mapping; fails if perf_mmap_close() has removed the last one. */
+/* Count a new mapping; fails if perf_mmap_close() has removed the buffer's last one. */
 static int aux_count_map(struct perf_buffer *rb, struct perf_event *event)
 {
-	struct perf_aux *aux = &rb->aux;
-
-	if (!perf_count_map(rb, event)) {
-		/*
-		 * Nothing maps the buffer any more, so nothing maps the area:
-		 * aux_create() has just created it. Undo that.
-		 */
-		aux_close(aux);
+	if (!perf_count_map(rb, event))
 		return -EINVAL;
-	}
-	aux->maps++;
+
+	rb->aux.maps++;
 	return 0;
+}
+
+static int aux_map_and_count(struct perf_buffer *rb, struct perf_event *event,
+			     struct vm_area_struct *vma)
+{
+	int ret = aux_map(&rb->aux, vma) ?: aux_count_map(rb, event);
+
+	if (!ret)
+		return 0;
+
+	/* The core would do that after the area is freed. */
+	zap_special_vma_range(vma, vma->vm_start, vma->vm_end - vma->vm_start);
+	/* Nothing else maps the area: aux_create() has just created it. */
+	if (!rb->aux.maps)
+		aux_close(&rb->aux);
+	return ret;
 }
 
 /**
@@ -459,12 +439,10 @@ int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma)
 	if (!ret && rb->aux.state == PERF_AUX_NONE)
 		ret = aux_create(&rb->aux, event, vma);
 	if (!ret)
-		ret = aux_count_map(rb, event);
+		ret = aux_map_and_count(rb, event, vma);
 	mutex_unlock(&rb->aux.mutex);
 
-	if (!ret) {
+	if (!ret)
 		vma->vm_ops = &perf_aux_vm_ops;
-		vm_flags_set(vma, VM_MIXEDMAP);
-	}
 	return ret;
 }

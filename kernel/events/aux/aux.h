@@ -23,8 +23,9 @@
  *   most one transaction on an area. The area holds a reference on its buffer:
  *   that of its mappings, or one of its own while it is CLOSING.
  * Page tables
- *   The area holds one reference on each page, and each page table entry holds
- *   another. A mapped page therefore outlives the area.
+ *   The area holds one reference on each page, page table entries hold none. The
+ *   core removes those of a VMA before it calls perf_aux_vm_close(), so all of
+ *   them are gone when the area is freed.
  * Accounting
  *   perf_aux::charge names the user and the mm that created the area. They get
  *   the charge back, whichever process unmaps the area last.

@@ -20,7 +20,7 @@ void memory_begin(void);
 long arrays_used(void);
 void unmap_all(void);
 unsigned int entries_mapped(void);
-struct page *page_at(unsigned long addr);
+struct page *page_at(const struct vm_area_struct *vma, unsigned long addr);
 
 /* A mapping of an event's file, as mmap() would make it. */
 struct mapping {

@@ -65,6 +65,7 @@ void split_page(struct page *page, unsigned int order)
 void __free_page(struct page *page)
 {
 	must(page->refs > 0, "a page is freed once");
+	must(!page->entries, "a page that is freed is not mapped");
 	must(!page->has_private && !page->private, "a page that is freed has no private data");
 	page->refs--;
 	used--;
@@ -123,14 +124,32 @@ bool capable(int what)
 	return world.capable;
 }
 
-/* What is mapped: (address, page) of each page table entry. */
-static struct { unsigned long addr; struct page *page; } entries[4096];
+/* What is mapped: each page table entry. */
+static struct {
+	const struct vm_area_struct *vma;
+	unsigned long addr;
+	struct page *page;
+} entries[1 << 14];
 static unsigned int nr_entries;
 
 void unmap_all(void)
 {
-	while (nr_entries)
-		entries[--nr_entries].page->refs--;
+	nr_entries = 0;
+}
+
+/* As the core does, before it calls close(), or after mmap() has failed. */
+void zap_special_vma_range(struct vm_area_struct *vma, unsigned long addr, unsigned long size)
+{
+	unsigned int kept = 0;
+
+	must(addr == vma->vm_start && addr + size == vma->vm_end, "all of a VMA is unmapped");
+	for (unsigned int i = 0; i < nr_entries; i++) {
+		if (entries[i].vma == vma)
+			entries[i].page->entries--;
+		else
+			entries[kept++] = entries[i];
+	}
+	nr_entries = kept;
 }
 
 unsigned int entries_mapped(void)
@@ -138,28 +157,33 @@ unsigned int entries_mapped(void)
 	return nr_entries;
 }
 
-struct page *page_at(unsigned long addr)
+struct page *page_at(const struct vm_area_struct *vma, unsigned long addr)
 {
 	for (unsigned int i = 0; i < nr_entries; i++)
-		if (entries[i].addr == addr)
+		if (entries[i].vma == vma && entries[i].addr == addr)
 			return entries[i].page;
 	return NULL;
 }
 
-int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page **list,
-		    unsigned long *num)
+unsigned long page_to_pfn(const struct page *page)
 {
-	must(vma->vm_flags & VM_MIXEDMAP, "pages are inserted into a VM_MIXEDMAP");
-	must(*num && addr >= vma->vm_start && addr + *num * PAGE_SIZE <= vma->vm_end,
+	return page - pages;
+}
+
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn,
+		    unsigned long size, unsigned long prot)
+{
+	must(!(prot & VM_WRITE) && prot & VM_SHARED, "user space may read, and not write");
+	must(size && addr >= vma->vm_start && addr + size <= vma->vm_end,
 	     "what is mapped is within the VMA");
-	for (; *num; --*num, addr += PAGE_SIZE, list++) {
-		if (page_at(addr))
-			return -EBUSY;
-		if (world.insert_error && addr == world.insert_fails_at)
-			return world.insert_error;
+	for (; size; size -= PAGE_SIZE, addr += PAGE_SIZE, pfn++) {
+		if (world.remap_error && addr == world.remap_fails_at)
+			return world.remap_error;
+		must(!page_at(vma, addr), "a page is mapped once");
+		entries[nr_entries].vma = vma;
 		entries[nr_entries].addr = addr;
-		entries[nr_entries++].page = *list;
-		get_page(*list);
+		entries[nr_entries++].page = &pages[pfn];
+		pages[pfn].entries++;
 	}
 	return 0;
 }

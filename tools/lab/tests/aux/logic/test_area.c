@@ -162,7 +162,7 @@ static void test_modes(void)
 		point(aux->state == PERF_AUX_LIVE && aux->overwrite == overwrite &&
 		      setup_overwrite == overwrite && aux->pgoff == 8 && aux->nr_pages == 4 &&
 		      aux->maps == 1 && aux->pmu == &pmu && world.modules == 1 &&
-		      aux->charge.gift == 4 && area.vma.vm_flags & VM_MIXEDMAP &&
+		      aux->charge.gift == 4 &&
 		      event.mmap_count.counter == 2 && event.rb->mmap_count.counter == 2 &&
 		      aux->priv == (void *)aux->pages && !aux->lost_flags && world.traced[MAP] == 1 &&
 	      !world.traced[UNMAP],
@@ -411,83 +411,54 @@ static void test_kept(void)
 	point(world_clean(), "kept: nothing is left of that");
 }
 
-/* Each fault maps all that is within 2 MiB, each page once and the right one. */
-static void test_faults(void)
+/* Each page is mapped, and the right one; pages may be in runs of any length. */
+static bool all_mapped(unsigned long pages)
 {
-	struct vm_fault fault = { .vma = &area.vma };
-	static const unsigned long shifts[] = { 0, 1, 511, 200 };
-	struct page *last;
-	unsigned long one = 1;
+	for (unsigned long i = 0; i < pages; i++)
+		if (page_at(&area.vma, area.vma.vm_start + i * PAGE_SIZE) !=
+		    virt_to_page(event.rb->aux.pages[i]))
+			return false;
+	return entries_mapped() == pages;
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(shifts); i++) {
-		unsigned long pages = 1024, mapped = 0, at;
-		bool good = true;
+static void test_mapped(void)
+{
+	struct vm_fault fault = { .vma = &area.vma, .flags = FAULT_FLAG_WRITE };
 
+	for (unsigned int order = 0; order < 5; order++) {
 		begin();
-		world.memlock = -1UL;
-		map_both(&data, &area, &event, pages, VM_WRITE);
-		area.vma.vm_start = (1UL << 40) + shifts[i] * PAGE_SIZE;
-		area.vma.vm_end = area.vma.vm_start + pages * PAGE_SIZE;
-		while (mapped < pages) {
-			unsigned long before = entries_mapped();
-
-			at = random_below(pages);
-			if (page_at(area.vma.vm_start + at * PAGE_SIZE))
-				continue;
-			/* Another thread has mapped one of them meanwhile. */
-			if (random_below(2) && at + 3 < pages &&
-			    !page_at(area.vma.vm_start + (at + 2) * PAGE_SIZE)) {
-				struct page *page = virt_to_page(event.rb->aux.pages[at + 2]);
-
-				one = 1;
-				vm_insert_pages(&area.vma, area.vma.vm_start + (at + 2) * PAGE_SIZE,
-						&page, &one);
-			}
-			fault.address = area.vma.vm_start + at * PAGE_SIZE + random_below(8);
-			fault.pgoff = 8 + at;
-			good = good && area.vma.vm_ops->fault(&fault) == VM_FAULT_NOPAGE &&
-			       page_at(fault.address & PAGE_MASK) && entries_mapped() - before <= 512;
-			mapped = entries_mapped();
-			if (!good)
-				break;
+		world.order_there = order;
+		point(!map_both(&data, &area, &event, 64, VM_WRITE) && all_mapped(64),
+		      "mapped: all of it, order %u", order);
+		if (order == 4) {
+			point(!map(&more, &event, 8, 64, VM_SHARED) && entries_mapped() == 128,
+			      "mapped: a second time");
+			unmap(&more);
+			point(all_mapped(64), "mapped: the first one stays");
 		}
-		for (at = 0; good && at < pages; at++)
-			good = page_at(area.vma.vm_start + at * PAGE_SIZE) ==
-			       virt_to_page(event.rb->aux.pages[at]);
-		point(good, "fault: all pages, the VMA begins %lu pages after 2 MiB", shifts[i]);
-		unmap_all();
+		point(area.vma.vm_ops->pfn_mkwrite(&fault) == VM_FAULT_SIGBUS,
+		      "mapped: no writing, order %u", order);
 		unmap(&area);
 		unmap(&data);
+		point(world_clean() && !entries_mapped(), "mapped: nothing is left, order %u", order);
 	}
 
 	begin();
-	map_both(&data, &area, &event, 64, VM_WRITE);
-	fault.address = area.vma.vm_start + 5 * PAGE_SIZE;
-	fault.flags = FAULT_FLAG_WRITE;
-	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_SIGBUS && !entries_mapped() &&
-	      area.vma.vm_ops->page_mkwrite(&fault) == VM_FAULT_SIGBUS, "fault: no writing");
-	fault.flags = 0;
-	/* Another thread has mapped the last page. */
-	last = virt_to_page(event.rb->aux.pages[63]);
-	one = 1;
-	vm_insert_pages(&area.vma, area.vma.vm_end - PAGE_SIZE, &last, &one);
-	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_NOPAGE && entries_mapped() == 64,
-	      "fault: the last page is mapped already");
-	unmap_all();
-	world.insert_fails_at = area.vma.vm_start + 40 * PAGE_SIZE;
-	world.insert_error = -ENOMEM;
-	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_OOM && entries_mapped() == 40,
-	      "fault: no memory for page tables");
-	unmap_all();
-	world.insert_fails_at = area.vma.vm_start + 5 * PAGE_SIZE;
-	world.insert_error = -EFAULT;
-	point(area.vma.vm_ops->fault(&fault) == VM_FAULT_SIGBUS && entries_mapped() == 5,
-	      "fault: another error, and nothing after it");
-	world.insert_error = 0;
-	unmap_all();
+	world.order_there = 0;
+	world.remap_error = -ENOMEM;
+	world.remap_fails_at = 0x10000000 + 40 * PAGE_SIZE;
+	point(map_both(&data, &area, &event, 64, VM_WRITE) == -ENOMEM && freed == 1 &&
+	      event.rb->aux.state == PERF_AUX_NONE,
+	      "mapped: no memory for page tables, so there is no area");
+	world.remap_error = 0;
+	map(&area, &event, 8, 64, VM_SHARED | VM_WRITE);
+	world.remap_error = -ENOMEM;
+	point(map(&more, &event, 8, 64, VM_SHARED) == -ENOMEM && event.rb->aux.maps == 1 &&
+	      all_mapped(64), "mapped: ... for a second mapping, so the first one stays");
+	world.remap_error = 0;
 	unmap(&area);
 	unmap(&data);
-	point(world_clean(), "fault: nothing is left");
+	point(world_clean(), "mapped: nothing is left of that");
 }
 
 void test_area(unsigned long steps)
@@ -499,5 +470,5 @@ void test_area(unsigned long steps)
 	test_stop();
 	test_elsewhere();
 	test_kept();
-	test_faults();
+	test_mapped();
 }

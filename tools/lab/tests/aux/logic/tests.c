@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
 
+static void zap(struct mapping *m)
+{
+	zap_special_vma_range(&m->vma, m->vma.vm_start, m->vma.vm_end - m->vma.vm_start);
+}
+
 int map(struct mapping *m, struct perf_event *event, unsigned long pgoff, unsigned long pages,
 	unsigned long flags)
 {
+	int ret;
+
 	*m = (struct mapping){
 		.file = { .private_data = event, .f_mapping = m },
 		.vma = {
@@ -12,11 +19,15 @@ int map(struct mapping *m, struct perf_event *event, unsigned long pgoff, unsign
 		},
 	};
 	m->vma.vm_file = &m->file;
-	return perf_mmap(&m->file, &m->vma);
+	ret = perf_mmap(&m->file, &m->vma);
+	if (ret)
+		zap(m);
+	return ret;
 }
 
 void unmap(struct mapping *m)
 {
+	zap(m);
 	m->vma.vm_ops->close(&m->vma);
 	/* An area whose transaction has ended meanwhile is freed by its worker. */
 	run_works();

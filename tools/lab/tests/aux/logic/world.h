@@ -164,14 +164,10 @@ extern int sysctl_perf_event_mlock;
 
 #define VM_WRITE		1UL
 #define VM_SHARED		2UL
-#define VM_MIXEDMAP		4UL
 #define VM_DONTEXPAND		8UL
 #define VM_DONTCOPY		16UL
 #define VM_DONTDUMP		32UL
 #define VM_FAULT_SIGBUS		1U
-#define VM_FAULT_OOM		2U
-#define VM_FAULT_NOPAGE		4U
-#define VM_FAULT_ERROR		(VM_FAULT_SIGBUS | VM_FAULT_OOM)
 #define FAULT_FLAG_WRITE	1U
 
 struct file { void *private_data; void *f_mapping; };
@@ -193,14 +189,18 @@ struct vm_operations_struct {
 	int (*may_split)(struct vm_area_struct *vma, unsigned long addr);
 	vm_fault_t (*fault)(struct vm_fault *vmf);
 	vm_fault_t (*page_mkwrite)(struct vm_fault *vmf);
+	vm_fault_t (*pfn_mkwrite)(struct vm_fault *vmf);
 };
 
 #define vma_pages(v)		(((v)->vm_end - (v)->vm_start) >> PAGE_SHIFT)
 #define vm_flags_set(v, f)	((void)((v)->vm_flags |= (f)))
-#define linear_page_index(v, a)	((((a) - (v)->vm_start) >> PAGE_SHIFT) + (v)->vm_pgoff)
-#define vmf_error(e)		((e) == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS)
-int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page **pages,
-		    unsigned long *num);
+/* A protection is the flags that it is for. */
+typedef unsigned long pgprot_t;
+#define vm_get_page_prot(f)	(f)
+unsigned long page_to_pfn(const struct page *page);
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn,
+		    unsigned long size, unsigned long prot);
+void zap_special_vma_range(struct vm_area_struct *vma, unsigned long addr, unsigned long size);
 
 /* Perf */
 
@@ -342,9 +342,9 @@ struct world {
 	long pages_left;
 	int node_wanted, signal_after, security;
 	bool no_vmalloc;
-	/* vm_insert_pages(): the page at which it fails, and how */
-	unsigned long insert_fails_at;
-	int insert_error;
+	/* remap_pfn_range(): the address at which it fails, and how */
+	unsigned long remap_fails_at;
+	int remap_error;
 
 	unsigned int warnings, asked_capable, wakeups, disabled, ipis, lost, detached;
 	unsigned int traced[TRACEPOINTS];

@@ -22,7 +22,7 @@ struct page {
 	unsigned long private, index;
 	void *mapping;
 	bool has_private;
-	int refs;
+	int refs, entries;
 };
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
