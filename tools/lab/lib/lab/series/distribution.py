@@ -5,6 +5,7 @@
     quilt/       for debian/patches: features/NAME/*.patch with DEP-3 headers, and lines for 'series'
     kconfig      the options that the series brings, as a distribution wants them
     changelog    an entry for debian/changelog
+    impact       of a part of fixes: which CVEs it ends, and what any user or others can cause
     manifest     what goes from the base, what has its place, and what stable releases fixed there
 """
 
@@ -24,6 +25,8 @@ NAME = "perf-aux"
 COLUMNS = 76
 OPTION = re.compile(r"^(?:menu)?config (\w+)$")
 PROMPT = re.compile(r"\s+(?:bool|tristate|prompt) \"(.*?)\"")
+# Who can cause what a fix ends, in the words of its message
+ANYBODY = "any user"
 FIXED_IN = re.compile(r"(\S+)\s+(\S.*?)\s+->\s+(\S+)")
 PREFIX = re.compile(r"^Subject: \[PATCH[^]]*\] ", re.MULTILINE)
 # Whom a mail is for, on one line or several
@@ -31,6 +34,7 @@ FOR = re.compile(r"^(?:To|Cc): .*(?:\n\s+.*)*\n?", re.MULTILINE)
 # A pick of mainline, see upstream.py
 MAINLINE = re.compile(r"^\[ Upstream commit ([0-9a-f]{40}) \]$", re.MULTILINE)
 ADAPTED = re.compile(r"^\[ (?:.*: )?adapted: ", re.MULTILINE)
+CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b")
 COMMITS = "https://git.kernel.org/linus/"
 
 
@@ -118,6 +122,17 @@ def changelog(title: str, steps: list[steps_mod.Step]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def impact(steps: list[steps_mod.Step]) -> str:
+    """A row for each fix: those of a CVE first, then what any user can cause."""
+    rows = []
+    for step in steps:
+        who, what, *_ = [*step.impact, "", ""]
+        rows.append((", ".join(dict.fromkeys(CVE.findall(step.message))) or "-", who, what,
+                     step.subject))
+    rows.sort(key=lambda row: (row[0] == "-", row[1] != ANYBODY))
+    return "\n".join(table(("CVE", "who", "what happens", "patch that ends it"), rows)) + "\n"
+
+
 def stable_fixes(file: Path) -> list[tuple[str, str, str]]:
     """[(release, subject, place)] of what stable releases changed in code that goes."""
     found = []
@@ -169,3 +184,4 @@ def write_fixes(place: Path, name: str, title: str, steps: list[steps_mod.Step])
     (place / f"{name}.mbox").write_text(mailbox(patches))
     write_quilt(place / "quilt", patches, "bugfix")
     (place / "changelog").write_text(changelog(title, steps))
+    (place / "impact").write_text(impact(steps))

@@ -24,7 +24,6 @@ from lab.base.errors import LabError
 
 PREFIX = "PATCH v3"
 FIELDS = {"Subject", "Prefix", "To", "Cc"}
-NOBODY = "any user"
 SCRIPT = "scripts/get_maintainer.pl"
 # Who is named in MAINTAINERS for a file, and nobody for what he has written or for a word in it
 QUIETLY = ("--no-git", "--no-git-fallback", "--no-keywords", "--rolestats")
@@ -114,7 +113,7 @@ def impacts(part: Part) -> list[str]:
     for number, step in enumerate(part.steps, 1):
         if len(step.impact) == 4:
             who, what, where, test = step.impact
-            free = who == NOBODY
+            free = who == distribution.ANYBODY
             rows[free].append(fill(f"{'' if free else who + ': '}{what} ({where}; {test})",
                                    f"{number:4}  "))
     heads = {True: "What any user can do who may trace a task of his, and the patch that ends it "
