@@ -263,30 +263,6 @@ static unsigned long touch(struct aux_event *event)
 	return bad;
 }
 
-/* Page tables that cannot be had: the page fault is tried again. */
-static void fail_each_touch(void)
-{
-	struct aux_event event = open_event(0, -1);
-	unsigned long bad = 0;
-	unsigned int nth = 0;
-	bool reached = true;
-
-	if (map_data(&event))
-		errx(1, "no data buffer");
-	while (reached && ++nth < MANY) {
-		if (map_full(&event))
-			errx(1, "no area");
-		arm(nth);
-		bad += touch(&event);
-		reached = disarm();
-		bad += touch(&event);
-		aux_unmap_area(&event);
-	}
-	aux_close(&event);
-	diag("%s: %u allocations to touch an area", aux_pmu_name(), nth - 1);
-	point(nth > 1 && nth < MANY && !bad, "%s: touched in spite of each fault", aux_pmu_name());
-}
-
 /* Both sides of a race; the other one has no faults. */
 struct race {
 	atomic_bool over;
@@ -379,7 +355,6 @@ static void all_of(const char *pmu)
 	fail_each(&data);
 	fail_each(&area_overwritten);
 	faults = fail_each(&area);
-	fail_each_touch();
 	race_for_an_area(faults);
 }
 
