@@ -43,7 +43,6 @@
 #define TICKS		8
 #define CALLS		2000
 #define TRIES		4
-#define PAGE_FRAME	((1ULL << 55) - 1)
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define IRQ_WORK_ID	"/sys/kernel/tracing/events/irq_vectors/irq_work_entry/id"
@@ -1079,107 +1078,6 @@ TEST_F(aux_synth, not_for_everybody)
 	EXPECT_EQ(aux_ask_child(open_as, NOBODY), -EACCES);
 	EXPECT_EQ(aux_ask_child(open_as, 0), 1);
 	EXPECT_TRUE(set_paranoid(before, &ours));
-}
-
-/*
- * Whether an area is chunks of the page allocator, each of so many pages: they are adjacent, and
- * the first one is at a multiple of their number. -1: the kernel does not tell where they are.
- */
-static int is_in_chunks(const struct aux_event *event, unsigned int pages)
-{
-	int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	const char *area = event->area;
-	const size_t size = aux_page_size();
-	__u64 entry, frame, first = 0;
-	int right = 1;
-
-	for (unsigned int i = 0; i < AREA_PAGES && right > 0; i++) {
-		aux_peek(area + i * size);
-		frame = pread(file, &entry, sizeof(entry), ((uintptr_t)area / size + i) *
-			      sizeof(entry)) == sizeof(entry) ? entry & PAGE_FRAME : 0;
-		if (i % pages == 0)
-			first = frame;
-		right = frame ? first % pages == 0 && frame == first + i % pages : -1;
-	}
-	close(file);
-	return right;
-}
-
-FIXTURE(aux_synth_area)
-{
-	struct aux_event event;
-};
-
-FIXTURE_VARIANT(aux_synth_area)
-{
-	const char *pmu;
-	int prot;
-	/* Of TRIES areas, as many must be in chunks at least, and at most. */
-	unsigned int least, most;
-};
-
-/* If single pages make a chunk, that is by chance. */
-FIXTURE_VARIANT_ADD(aux_synth_area, pages_full) {
-	.pmu = "aux_synth", .prot = PROT_READ | PROT_WRITE, .most = TRIES - 1,
-};
-
-FIXTURE_VARIANT_ADD(aux_synth_area, pages_newest) {
-	.pmu = "aux_synth", .prot = PROT_READ, .most = TRIES - 1,
-};
-
-/* If memory is fragmented, chunks may be smaller. */
-FIXTURE_VARIANT_ADD(aux_synth_area, large_full) {
-	.pmu = "aux_synth_large", .prot = PROT_READ | PROT_WRITE, .least = 1, .most = TRIES,
-};
-
-FIXTURE_VARIANT_ADD(aux_synth_area, large_newest) {
-	.pmu = "aux_synth_large", .prot = PROT_READ, .least = 1, .most = TRIES,
-};
-
-FIXTURE_VARIANT_ADD(aux_synth_area, no_sg_full) {
-	.pmu = "aux_synth_no_sg", .prot = PROT_READ | PROT_WRITE, .least = 1, .most = TRIES,
-};
-
-FIXTURE_VARIANT_ADD(aux_synth_area, no_sg_newest) {
-	.pmu = "aux_synth_no_sg", .prot = PROT_READ, .least = TRIES, .most = TRIES,
-};
-
-FIXTURE_SETUP(aux_synth_area)
-{
-	self->event.fd = -1;
-	setenv("AUX_PMU", variant->pmu, 1);
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-}
-
-FIXTURE_TEARDOWN(aux_synth_area)
-{
-	aux_close(&self->event);
-}
-
-/* In full-trace mode an area is two chunks, of which one is read while the other is written. */
-TEST_F(aux_synth_area, is_in_chunks)
-{
-	unsigned int pages = AREA_PAGES / (variant->prot & PROT_WRITE ? 2 : 1), found = 0;
-	struct perf_event_attr attr;
-	int right, ret;
-
-	for (unsigned int i = 0; i < TRIES; i++) {
-		aux_attr(&attr);
-		ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
-		aux_write_file("/proc/sys/vm/compact_memory", "1");
-		ret = aux_map_area(&self->event, AREA_PAGES * aux_page_size(), variant->prot);
-		if (ret == -ENOMEM)
-			SKIP(return, "no %d adjacent pages are free", AREA_PAGES);
-		ASSERT_EQ(ret, 0);
-		right = is_in_chunks(&self->event, pages);
-		if (right < 0)
-			SKIP(return, "/proc/PID/pagemap does not show where pages are");
-		found += right;
-		aux_close(&self->event);
-	}
-	EXPECT_GE(found, variant->least);
-	EXPECT_LE(found, variant->most);
 }
 
 /* Whether an AUX record of some work ends where the first chunk, of 4 pages, does. */
