@@ -317,17 +317,6 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 	perf_mmap_close(vma);
 }
 
-/* Number of pages from the one at @index on that follow each other in memory */
-static unsigned long aux_run(struct perf_aux *aux, unsigned long index)
-{
-	void **first = aux->pages + index;
-	unsigned long nr = 1;
-
-	while (index + nr < aux->nr_pages && first[nr] == *first + nr * PAGE_SIZE)
-		nr++;
-	return nr;
-}
-
 /*
  * Map all of the area at once, because a reader reads all of a trace. User space may
  * not write to the area, so the protection is not that of the VMA.
@@ -338,17 +327,18 @@ static unsigned long aux_run(struct perf_aux *aux, unsigned long index)
 static int aux_map(struct perf_aux *aux, struct vm_area_struct *vma)
 {
 	pgprot_t prot = vm_get_page_prot(vma->vm_flags & ~VM_WRITE);
-	unsigned long addr = vma->vm_start;
-	unsigned long i, nr;
-	int ret = 0;
+	vm_fault_t ret;
 
-	for (i = 0; i < aux->nr_pages && !ret; i += nr) {
-		nr = aux_run(aux, i);
-		ret = remap_pfn_range(vma, addr, page_to_pfn(virt_to_page(aux->pages[i])),
-				      nr * PAGE_SIZE, prot);
-		addr += nr * PAGE_SIZE;
+	/* Neither GUP nor MADV_DOFORK. */
+	vm_flags_set(vma, VM_IO | VM_PFNMAP);
+	for (unsigned long i = 0; i < aux->nr_pages; i++) {
+		ret = vmf_insert_pfn_prot(vma, vma->vm_start + i * PAGE_SIZE,
+					  page_to_pfn(virt_to_page(aux->pages[i])),
+					  prot);
+		if (ret & VM_FAULT_ERROR)
+			return vm_fault_to_errno(ret, 0);
 	}
-	return ret;
+	return 0;
 }
 
 static vm_fault_t perf_aux_vm_mkwrite(struct vm_fault *vmf)

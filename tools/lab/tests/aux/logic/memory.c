@@ -170,20 +170,18 @@ unsigned long page_to_pfn(const struct page *page)
 	return page - pages;
 }
 
-int remap_pfn_range(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn,
-		    unsigned long size, unsigned long prot)
+vm_fault_t vmf_insert_pfn_prot(struct vm_area_struct *vma, unsigned long addr,
+			       unsigned long pfn, pgprot_t prot)
 {
 	must(!(prot & VM_WRITE) && prot & VM_SHARED, "user space may read, and not write");
-	must(size && addr >= vma->vm_start && addr + size <= vma->vm_end,
-	     "what is mapped is within the VMA");
-	for (; size; size -= PAGE_SIZE, addr += PAGE_SIZE, pfn++) {
-		if (world.remap_error && addr == world.remap_fails_at)
-			return world.remap_error;
-		must(!page_at(vma, addr), "a page is mapped once");
-		entries[nr_entries].vma = vma;
-		entries[nr_entries].addr = addr;
-		entries[nr_entries++].page = &pages[pfn];
-		pages[pfn].entries++;
-	}
-	return 0;
+	must(vma->vm_flags & VM_PFNMAP && vma->vm_flags & VM_IO, "no part of the kernel refers to it");
+	must(addr >= vma->vm_start && addr < vma->vm_end, "what is mapped is within the VMA");
+	if (addr == world.insert_fails_at)
+		return VM_FAULT_OOM;
+	must(!page_at(vma, addr), "a page is mapped once");
+	entries[nr_entries].vma = vma;
+	entries[nr_entries].addr = addr;
+	entries[nr_entries++].page = &pages[pfn];
+	pages[pfn].entries++;
+	return VM_FAULT_NOPAGE;
 }

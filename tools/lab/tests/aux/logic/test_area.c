@@ -411,7 +411,7 @@ static void test_kept(void)
 	point(world_clean(), "kept: nothing is left of that");
 }
 
-/* Each page is mapped, and the right one; pages may be in runs of any length. */
+/* Each page is mapped, and the right one. */
 static bool all_mapped(unsigned long pages)
 {
 	for (unsigned long i = 0; i < pages; i++)
@@ -444,18 +444,16 @@ static void test_mapped(void)
 	}
 
 	begin();
-	world.order_there = 0;
-	world.remap_error = -ENOMEM;
-	world.remap_fails_at = 0x10000000 + 40 * PAGE_SIZE;
+	world.insert_fails_at = 0x10000000 + 40 * PAGE_SIZE;
 	point(map_both(&data, &area, &event, 64, VM_WRITE) == -ENOMEM && freed == 1 &&
 	      event.rb->aux.state == PERF_AUX_NONE,
 	      "mapped: no memory for page tables, so there is no area");
-	world.remap_error = 0;
+	world.insert_fails_at = 0;
 	map(&area, &event, 8, 64, VM_SHARED | VM_WRITE);
-	world.remap_error = -ENOMEM;
+	world.insert_fails_at = 0x10000000 + 40 * PAGE_SIZE;
 	point(map(&more, &event, 8, 64, VM_SHARED) == -ENOMEM && event.rb->aux.maps == 1 &&
 	      all_mapped(64), "mapped: ... for a second mapping, so the first one stays");
-	world.remap_error = 0;
+	world.insert_fails_at = 0;
 	unmap(&area);
 	unmap(&data);
 	point(world_clean(), "mapped: nothing is left of that");

@@ -167,7 +167,13 @@ extern int sysctl_perf_event_mlock;
 #define VM_DONTEXPAND		8UL
 #define VM_DONTCOPY		16UL
 #define VM_DONTDUMP		32UL
+#define VM_IO			64UL
+#define VM_PFNMAP		128UL
 #define VM_FAULT_SIGBUS		1U
+#define VM_FAULT_OOM		2U
+#define VM_FAULT_NOPAGE		4U
+#define VM_FAULT_ERROR		(VM_FAULT_SIGBUS | VM_FAULT_OOM)
+#define vm_fault_to_errno(f, g)	((f) & VM_FAULT_OOM ? -ENOMEM : -EFAULT)
 #define FAULT_FLAG_WRITE	1U
 
 struct file { void *private_data; void *f_mapping; };
@@ -198,8 +204,8 @@ struct vm_operations_struct {
 typedef unsigned long pgprot_t;
 #define vm_get_page_prot(f)	(f)
 unsigned long page_to_pfn(const struct page *page);
-int remap_pfn_range(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn,
-		    unsigned long size, unsigned long prot);
+vm_fault_t vmf_insert_pfn_prot(struct vm_area_struct *vma, unsigned long addr,
+			       unsigned long pfn, pgprot_t prot);
 void zap_special_vma_range(struct vm_area_struct *vma, unsigned long addr, unsigned long size);
 
 /* Perf */
@@ -342,9 +348,8 @@ struct world {
 	long pages_left;
 	int node_wanted, signal_after, security;
 	bool no_vmalloc;
-	/* remap_pfn_range(): the address at which it fails, and how */
-	unsigned long remap_fails_at;
-	int remap_error;
+	/* vmf_insert_pfn_prot(): the address at which it has no memory */
+	unsigned long insert_fails_at;
 
 	unsigned int warnings, asked_capable, wakeups, disabled, ipis, lost, detached;
 	unsigned int traced[TRACEPOINTS];
