@@ -31,6 +31,15 @@ class Hunk:
     def before(self) -> list[str]:
         return [text for sign, text in self.lines if sign != "+"]
 
+    @property
+    def after(self) -> list[str]:
+        return [text for sign, text in self.lines if sign != "-"]
+
+    @property
+    def above(self) -> int:
+        """How many lines are around it above its first change."""
+        return sum(1 for _ in takewhile(lambda line: line[0] == " ", self.lines))
+
     def text(self, added: int) -> str:
         """Its lines in a patch; 'added' is the number of lines that earlier hunks add to the file."""
         old, new = (sum(sign != other for sign, _ in self.lines) for other in "+-")
@@ -88,10 +97,15 @@ def write(files: dict[str, list[Hunk]]) -> str:
     return "".join(parts)
 
 
+def found(wanted: list[str], lines: list[str]) -> list[int]:
+    """Where these lines are in a file, from 0."""
+    return [at for at, line in enumerate(lines)
+            if [line] == wanted[:1] and lines[at:at + len(wanted)] == wanted]
+
+
 def places(hunk: Hunk, lines: list[str]) -> int:
     """In how many places of a file a hunk fits."""
-    before = hunk.before
-    return sum(lines[at:at + len(before)] == before for at in range(len(lines) - len(before) + 1))
+    return len(found(hunk.before, lines))
 
 
 def ambiguous(patch: str, files: dict[str, str]) -> list[tuple[str, int]]:

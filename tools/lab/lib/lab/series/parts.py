@@ -18,7 +18,7 @@ from email.message import Message
 from pathlib import Path
 
 from lab.assembling import steps as steps_mod
-from lab.base import bases, paths, proc, sources
+from lab.base import bases, paths, proc
 from lab.series import distribution, rangediff, series
 from lab.base.errors import LabError
 
@@ -39,6 +39,9 @@ class Part:
     name: str
     steps: list[steps_mod.Step]
     letter: Message
+    # the kernel, such as 6.12, and where the patches go
+    release: str
+    out: Path
 
     @property
     def alone(self) -> bool:
@@ -46,19 +49,14 @@ class Part:
         return all(step.is_fix for step in self.steps)
 
     @property
-    def out(self) -> Path:
-        return series.patches_dir() / self.name
-
-    @property
     def branch(self) -> str:
         return f"part-{self.name}"
 
     def field(self, name: str, usual: str = "") -> str:
-        return with_release(str(self.letter.get(name, usual)))
+        return self.with_release(str(self.letter.get(name, usual)))
 
-
-def with_release(text: str) -> str:
-    return text.replace("{release}", bases.current().release)
+    def with_release(self, text: str) -> str:
+        return text.replace("{release}", self.release)
 
 
 def letters_dir() -> Path:
@@ -78,8 +76,8 @@ def read_letter(name: str) -> Message:
 def read(found: list[steps_mod.Step]) -> list[Part]:
     """The parts that these steps have, in order."""
     names = dict.fromkeys(step.part for step in found if step.part)
-    parts = [Part(name, [step for step in found if step.part == name], read_letter(name))
-             for name in names]
+    parts = [Part(name, [step for step in found if step.part == name], read_letter(name),
+                  bases.current().release, series.patches_dir() / name) for name in names]
     for part in parts:
         if not part.alone and any(step.is_fix for step in part.steps):
             raise LabError(f"the part {part.name} has fixes and other steps",
@@ -128,22 +126,22 @@ def needs(part: Part, parts: list[Part], title: str) -> str:
                                  if not part.alone else "It needs no other series.")
 
 
-def text_of(part: Part, parts: list[Part], title: str) -> str:
-    """The letter: subject, a blank line, text."""
-    found = [step for one in parts for step in one.steps]
-    own = with_release(str(part.letter.get_payload())).strip().split("\n\n")
+def text_of(part: Part, parts: list[Part], title: str, above: Iterable[str] = (),
+            left: Iterable[steps_mod.Step] = ()) -> str:
+    """The letter: subject, a blank line, text; with paragraphs above it, and steps that are left out."""
+    found = [*left, *(step for one in parts for step in one.steps)]
+    own = part.with_release(str(part.letter.get_payload())).strip().split("\n\n")
     head, *more = [fill(text) for one in own if (text := named(part, found, one))]
     first = (letters_dir() / "first").read_text()
-    return "\n\n".join([part.field("Subject"), fill(first), head, *impacts(part), *more,
+    return "\n\n".join([part.field("Subject"), *map(fill, above), fill(first), head, *impacts(part), *more,
                         fill(needs(part, parts, title))]) + "\n"
 
 
-def recipients(part: Part, patches: Iterable[Path]) -> list[str]:
+def recipients(part: Part, source: Path, patches: Iterable[str | Path]) -> list[str]:
     """Options of format-patch: whom the base's own script names, and whom the letter does."""
     said = {"to": [part.field("To")], "cc": [part.field("Cc")]}
-    if (sources.kernel() / SCRIPT).is_file():
-        done = proc.output(["perl", SCRIPT, *QUIETLY, *patches],
-                           cwd=sources.kernel())
+    if (source / SCRIPT).is_file():
+        done = proc.output(["perl", SCRIPT, *QUIETLY, *patches], cwd=source)
         for name, role in ROLE.findall(done):
             said["to" if role in TO and not said["to"][0] else "cc"].append(name)
     return [f"--{kind}={name}" for kind, names in said.items() for name in dict.fromkeys(names) if name]
@@ -162,24 +160,25 @@ def commit_alone(target: series.Target, part: Part, work: Path,
     return "base"
 
 
-def base_line() -> str:
-    """For the end of a letter: the commit, if the base's source is a git tree."""
-    source = sources.kernel().resolve()
-    if not (source / ".git").exists():
+def base_line(target: series.Target) -> str:
+    """For the end of a letter: the commit, if the source is a git tree with these files as they are."""
+    source = target.source.resolve()
+    if not (source / ".git").exists() or series.edited(source, target.git("ls-files").splitlines()):
         return ""
-    return f"\nbase-commit: {series.git('rev-parse', 'HEAD', where=source).strip()}\n"
+    return f"\nbase-commit: {series.git('rev-parse', 'HEAD', where=source, env=series.LOOKING).strip()}\n"
 
 
-def format_part(target: series.Target, part: Part, start: str, text: str, patches: list[Path],
-                sender: series.Sender | None) -> None:
+def format_part(target: series.Target, part: Part, start: str, text: str,
+                patches: Iterable[str | Path], sender: series.Sender | None) -> None:
+    """Write the patches of its branch; those who get them are named by patches, or by '-f' and files."""
     target.git("config", f"branch.{part.branch}.description", text)
     files = [file for step in part.steps for file in step.inputs()]
     env = series.identity(*series.author(part.steps[-1], sender), series.date_of(files))
     target.git("format-patch", "-q", "-o", part.out, "--cover-letter",
                "--cover-from-description=subject", f"--subject-prefix={part.field('Prefix', PREFIX)}",
-               *recipients(part, patches), *series.FORMAT, f"{start}..{part.branch}", env=env)
+               *recipients(part, target.source, patches), *series.FORMAT, f"{start}..{part.branch}", env=env)
     letter = part.out / "0000-cover-letter.patch"
-    letter.write_text(letter.read_text().rstrip("\n") + "\n" + base_line())
+    letter.write_text(letter.read_text().rstrip("\n") + "\n" + base_line(target))
     if part.alone:
         distribution.write_fixes(part.out, part.name, part.field("Subject"), part.steps)
 

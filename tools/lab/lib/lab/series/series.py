@@ -17,7 +17,7 @@ import re
 import shutil
 import subprocess
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,9 @@ LETTER_COLUMNS = 72
 NAMED = re.compile(r"\{([a-z0-9-]+)\}")
 FORMAT = ["--zero-commit", "--no-signature", f"--abbrev={ABBREVIATION}", "--no-renames",
           "--diff-algorithm=histogram"]
+# git must not write in a source that is another one's, run what its configuration names, or ask whose it is.
+LOOKING = {"GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "safe.directory",
+           "GIT_CONFIG_VALUE_0": "*", "GIT_CONFIG_KEY_1": "core.fsmonitor", "GIT_CONFIG_VALUE_1": "false"}
 SENDER = re.compile(r"([^<>\n]*[^<>\s]) <([^<>@\s]+@[^<>@\s]+)>")
 
 Sender = tuple[str, str]
@@ -90,6 +93,12 @@ def git(*args: str | Path, where: Path, env: dict[str, str] | None = None,
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise LabError(f"git {args[0]} failed", reason)
     return done.stdout
+
+
+def edited(tree: Path, files: Iterable[str]) -> list[str]:
+    """Which of these files of a git tree are not as they were committed."""
+    said = git("status", "--porcelain", "--no-renames", "-z", "--", *files, where=tree, env=LOOKING)
+    return [line[3:] for line in said.split("\0") if line]
 
 
 def own_git(*args: str) -> str:
@@ -184,17 +193,23 @@ def commit_step(target: Target, step: steps_mod.Step, changed: Changes, first: C
     commit(target, message, env, *(["--signoff"] if sender else []))
 
 
-def commit_all(target: Target, found: list[steps_mod.Step], taken: list[Changes],
-               sender: Sender | None) -> None:
-    """The repository: one commit of the base's files that will change, one a step."""
+def begin(target: Target, files: Iterable[str]) -> Changes:
+    """The repository, with one commit of those files of the base that will change; what they are."""
     shutil.rmtree(target.repository, ignore_errors=True)
     target.repository.mkdir(parents=True)
     target.git("init", "-q", "-b", "series")
-    first = {path: content(target.source / path) for path in set().union(*taken)}
+    first = {path: content(target.source / path) for path in files}
     for path, what in first.items():
         put(target.repository / path, what)
     commit(target, target.title, identity("base", "base", "@0 +0000"))
     target.git("tag", "base")
+    return first
+
+
+def commit_all(target: Target, found: list[steps_mod.Step], taken: list[Changes],
+               sender: Sender | None) -> None:
+    """The repository: one commit of the base's files that will change, one a step."""
+    first = begin(target, set().union(*taken))
     for step, changed in zip(found, taken, strict=True):
         commit_step(target, step, changed, first, sender)
 
