@@ -125,9 +125,9 @@ def fetch_kernel(apt: Apt, step: ui.Step) -> None:
     stamp.write("version-linux", version)
 
 
-def unpack_kernel(apt: Apt, version: str, target: Path, step: ui.Step) -> None:
-    """A release of the base's source in a directory."""
-    name = bases.current().package
+def unpack_kernel(apt: Apt, version: str, target: Path, step: ui.Step, name: str = "") -> None:
+    """A release of the base's source in a directory, or of another package's."""
+    name = name or bases.current().package
     step.progress(f"fetching {name} {version}")
     package = apt.download(name, version, downloads(), step.progress)
     step.progress(f"unpacking {package.name}")

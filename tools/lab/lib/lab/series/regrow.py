@@ -16,11 +16,14 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from lab.assembling import grow, steps
 from lab.base import bases, paths, proc
 from lab.compiling import qemu
 from lab.base.errors import LabError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,8 @@ def undone(text: bytes, part: bytes) -> bytes | None:
     return None if status else before
 
 
-def slid(before: list[bytes], first: int, behind: int, new: list[bytes],
-         limit: int) -> tuple[int, int, list[bytes]]:
+def slid(before: list[T], first: int, behind: int, new: list[T],
+         limit: int) -> tuple[int, int, list[T]]:
     """A change that only removes or only adds lines, as late as it can be: others slide the same."""
     lines = new or before[first:behind]
     while behind < limit and before[behind] == lines[0]:
@@ -103,8 +106,8 @@ def slid(before: list[bytes], first: int, behind: int, new: list[bytes],
     return first, behind, lines if new else []
 
 
-def changes(before: list[bytes],
-            after: list[bytes]) -> Iterator[tuple[int, int, list[bytes]]]:
+def changes(before: list[T],
+            after: list[T]) -> Iterator[tuple[int, int, list[T]]]:
     """[(first line, behind the last one, lines in their place)], single lines where these match."""
     found = [one for one in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
              if one[0] != "equal"]

@@ -19,9 +19,9 @@ ATTEMPTS = 20
 KINDS = {"debian": "debian/patches", "rt": "debian/patches-rt"}
 
 
-def packaging(private: apt.Apt, step: ui.Step) -> tuple[str, Path]:
-    """(version, file) of the newest packaging of this base that the mirror has."""
-    wanted, source = stamp.read("version-linux"), "linux"
+def packaging(private: apt.Apt, step: ui.Step, wanted: str = "") -> tuple[str, Path]:
+    """(version, file) of the newest packaging that the mirror has of this base, or of a release."""
+    wanted, source = wanted or stamp.read("version-linux"), "linux"
     release = re.escape(".".join(map(str, bases.numbers(wanted)[:2])))
     versions = private.source_versions(source, rf"{release}\..*")
     versions = [one for one in versions if bases.numbers(one) <= bases.numbers(wanted)]
