@@ -7,7 +7,8 @@ PYTHON := /usr/bin/python3
 
 # Builds take place below build/; LAB_BUILD names another directory.
 export LAB_BUILD
-# BASE=NAME, for each target: the kernel that the series is applied to, of those of 'make list'.
+# BASE=NAME, for each target: the kernel that the series is applied to, of those of 'make list';
+# for 'make series', also the directory of any other one.
 ifdef BASE
 LAB += --base $(BASE)
 endif
@@ -27,6 +28,7 @@ help:
 	@echo "make menuconfig        choose the kernel's options; 'make build' builds with them"
 	@echo 'make series            write the series as patches for git am'
 	@echo "make series BASE=NAME  the same for another kernel ('make list'); BASE goes with all targets"
+	@echo "make series BASE=/PATH say which fixes fit any kernel's source, and write these"
 	@echo "make series FROM='NAME <ADDRESS>' with From and Signed-off-by of who sends them"
 	@echo 'make dist              pack the series for all bases, each part and whole, for a release'
 	@echo 'make qemu-series       write the models of PT, LBR, PEBS, BTS... as patches for QEMU'
@@ -70,7 +72,7 @@ menuconfig shell list kit: python
 	@$(LAB) $@
 
 series: python
-	@FROM="$${FROM-}"; $(LAB) series --from="$$FROM"
+	@FROM="$${FROM-}"; $(if $(findstring /,$(BASE)),$(firstword $(LAB)) series "$$BASE",$(LAB) series) --from="$$FROM"
 
 dist: python
 	@FROM="$${FROM-}"; $(LAB) dist --from="$$FROM"

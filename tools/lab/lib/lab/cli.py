@@ -283,7 +283,12 @@ def verb_build(options: argparse.Namespace) -> int:
 
 
 def verb_series(options: argparse.Namespace) -> int:
-    build.patches(series.parse_sender(options.sender), options.range_diff)
+    sender = series.parse_sender(options.sender)
+    if options.tree:
+        if options.range_diff:
+            raise LabError("--range-diff compares patches for a base", "leave it or the directory away")
+        return build.tree_patches(options.tree, options.base, sender)
+    build.patches(sender, options.range_diff)
     return 0
 
 
@@ -586,6 +591,9 @@ def add_product_verbs(verbs: Verbs) -> None:
              "lab menuconfig")
     one = add_verb(verbs, "series", verb_series, "write the series as patches for 'git am'",
                    "lab series --from 'Ann Other <ann@example.org>'")
+    one.add_argument("tree", nargs="?", default="", metavar="DIR",
+                     help="a kernel that is no base, unpacked or a git tree: its fixes, as far as those "
+                          "of the nearest bases (or of --base) fit")
     add_sender(one)
     one.add_argument("--range-diff", action="store_true",
                      help="and what has changed in each patch since the version before")

@@ -89,7 +89,8 @@ def parse(name: str, text: str, where: str, home: Path | None = None) -> Base:
 def read(name: str, home: Path | None = None) -> Base:
     file = (home or paths.PATCHES_DIR) / name / "base"
     if "/" in name or not file.is_file():
-        raise LabError(f"there is no base '{name}'", f"use {', '.join(names(home)) or MANUAL}")
+        more = "; only 'make series' takes a directory" if "/" in name else ""
+        raise LabError(f"there is no base '{name}'", f"use {', '.join(names(home)) or MANUAL}{more}")
     return parse(name, file.read_text(), paths.shown(file), home)
 
 

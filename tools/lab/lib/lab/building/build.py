@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from lab.assembling import assemble, steps
-from lab.base import apt, cache, host, paths, proc, sources, together, ui
+from lab.base import apt, bases, cache, host, paths, proc, sources, together, ui
 from lab.building import clean, viewer
 from lab.compiling import arches, cross, guest, kernel, perftool, qemu
-from lab.series import abi, parts, qemuseries, rebase, series
+from lab.series import abi, anytree, parts, qemuseries, rebase, series
 from lab.base.errors import LabError
 
 KERNELS = (paths.SERIES, "stock", paths.SMALL)
@@ -101,6 +101,21 @@ def patches(sender: series.Sender | None, changes: bool = False) -> None:
     prepare()
     part("series", "Writing the patches", series.write, sender,
          parts.write_all if changes else parts.write)
+
+
+def tree_patches(directory: str, base: str, sender: series.Sender | None) -> int:
+    """The fixes as patches for a kernel that is no base; the exit status."""
+    tree = anytree.read_tree(directory)
+    names = [base] if base else anytree.nearest(tree.release)
+    for name in names:
+        with bases.chosen(name):
+            prepare(("linux",))
+    rows: list[anytree.Row] = []
+
+    def write(step: ui.Step) -> None:
+        rows.extend(anytree.write(step, tree, names, sender))
+    part("series", "Writing the patches", write)
+    return anytree.show(tree, rows)
 
 
 def emulator() -> None:

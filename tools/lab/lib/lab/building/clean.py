@@ -16,7 +16,7 @@ from lab.base.errors import LabError
 
 BUILT = ("kernel", "perf", "perf-stock", "qemu", "qemu-stock", "guest", "kit", "run",
          "results", "log", "tests", "test-work", "bench", "checker", "checker-work", "workloads",
-         "baremetal", "migrate", "packets", "steps", "mutants", "series-git", "ccache-tmp",
+         "baremetal", "migrate", "packets", "steps", "mutants", "anytree", "series-git", "ccache-tmp",
          "dist", "deb", "deb-full", "deb-config", "qemu-other",
          "coverage", "fuzz", "fuzz-corpus", "selftests", "clock")
 # 'make clean' keeps what a user has chosen.
@@ -31,11 +31,12 @@ SOURCE_STAMPS = ("src-", "version-", "cross-", "packages-", "root-")
 
 
 def built() -> tuple[str, ...]:
-    """What is built, and the patches of this base."""
+    """What is built, and the patches of this base and of kernels that are none."""
     qemus = [name for release in qemuseries.releases()
              for name in (qemuseries.patches_dir(release).name, f"qemu-series-{release}.git",
                           f"qemu-{release}")]
-    return (*BUILT, series.patches_dir().name, abi.file().name, *qemus)
+    others = [place.name for place in paths.build_dir().glob("series-[0-9]*.[0-9]*.[0-9]*")]
+    return (*BUILT, series.patches_dir().name, *others, abi.file().name, *qemus)
 
 
 def _remove(name: str) -> None:

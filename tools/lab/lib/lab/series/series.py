@@ -97,7 +97,9 @@ def git(*args: str | Path, where: Path, env: dict[str, str] | None = None,
 
 def edited(tree: Path, files: Iterable[str]) -> list[str]:
     """Which of these files of a git tree are not as they were committed."""
-    said = git("status", "--porcelain", "--no-renames", "-z", "--", *files, where=tree, env=LOOKING)
+    names = list(files)
+    said = git("status", "--porcelain", "--no-renames", "-z", "--", *names, where=tree,
+               env=LOOKING) if names else ""
     return [line[3:] for line in said.split("\0") if line]
 
 
