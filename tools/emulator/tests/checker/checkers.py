@@ -14,6 +14,7 @@ sys.path.insert(0, str(LAB / "lib"))
 
 from lab.base import paths
 from lab.building import build
+from lab.running import plugin
 from lab.testing import points
 from lab.base.errors import LabError
 
@@ -117,13 +118,8 @@ def _qemu():
 
 
 def _with_plugin(share, out, options):
-    """A stand-in for QEMU that adds the oracle to what the runner asks for."""
-    script = share / "qemu-with-oracle"
-    plugin = f"{CHECKER_DIR}/oracle.so,out={out},map={SYSTEM_MAP}{options}"
-    script.write_text("#!/bin/sh\n"
-                      'case "$*" in *,help*) plugin= ;; *) plugin=1 ;; esac\n'
-                      f'exec "{_qemu()}" "$@" ${{plugin:+-plugin "{plugin}"}}\n')
-    script.chmod(0o755)
+    oracle = f"{CHECKER_DIR}/oracle.so,out={out},map={SYSTEM_MAP}{options}"
+    script = plugin.stand_in(share / "qemu-with-oracle", _qemu(), oracle)
     return {**os.environ, "LAB_QEMU": str(script)}
 
 
