@@ -66,13 +66,17 @@ static void bench_end(struct perf_output_handle *output)
 static u64 bench_pair(struct perf_output_handle *output,
 		      struct perf_event *event, unsigned int *opened)
 {
-	u64 start = get_cycles();
+	u64 ticks;
 
+	aux_bench_mark(event->attr.config2 >> AUX_BENCH_ROW_SHIFT);
+	ticks = get_cycles();
 	if (perf_aux_output_begin(output, event)) {
 		bench_end(output);
 		++*opened;
 	}
-	return get_cycles() - start;
+	ticks = get_cycles() - ticks;
+	aux_bench_mark(AUX_BENCH_NONE);
+	return ticks;
 }
 
 static void bench_measure(struct perf_event *event)

@@ -13,6 +13,31 @@
 #define AUX_BENCH_LATE	0x4
 /* A transaction outlives stop() and ends in an interrupt just after it, as it may on s390. */
 #define AUX_BENCH_AFTER	0x8
+/* The rest: what the transactions of config1 are marked as. */
+#define AUX_BENCH_ROW_SHIFT	8
+
+/* What touched.c counts: the rows of its table. */
+enum aux_bench_row {
+	AUX_BENCH_NONE,
+	AUX_BENCH_EMPTY,
+	AUX_BENCH_DATA,
+	AUX_BENCH_SAMPLE,
+	AUX_BENCH_SWITCH,
+	AUX_BENCH_READ,
+	AUX_BENCH_READ_DISABLED,
+	AUX_BENCH_SHARED,
+	AUX_BENCH_ROWS
+};
+
+#define AUX_BENCH_MARK	0x41555800
+
+#ifdef __x86_64__
+/* Begin or end a round of a row: for touched.c, which looks for the instruction, and at RAX. */
+static inline void aux_bench_mark(unsigned long row)
+{
+	asm volatile("nopl %c0(%%rax)" : : "i" (AUX_BENCH_MARK), "a" (row) : "memory");
+}
+#endif
 
 #ifndef __KERNEL__
 /* Loads the module, or ends the program where that fails. */

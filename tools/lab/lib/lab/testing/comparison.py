@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tables of what the stock kernel and ours cost, for benchmarks that run in guests."""
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,11 +31,19 @@ class Row:
     note: str = ""
 
 
-def _measure(kernel: str, command: Sequence[str | Path],
-             options: Sequence[str]) -> dict[str, float]:
+@dataclass
+class Guest:
+    """What is run on a kernel, with which options; a FILE may have more figures when it has ended."""
+
+    command: Sequence[str | Path]
+    options: Sequence[str | Path] = ("--cpus", "1")
+    file: Path | None = None
+
+
+def figures(kernel: str, guest: Guest) -> dict[str, float]:
     """One guest's figures, by name."""
-    line: list[str | Path] = [paths.LAB_DIR / "lab", "run", "--kernel", kernel, "--cpus", "1",
-                              "--timeout", str(LIMIT), *options, "--", *command]
+    line: list[str | Path] = [paths.LAB_DIR / "lab", "run", "--kernel", kernel,
+                              "--timeout", str(LIMIT), *guest.options, "--", *guest.command]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
@@ -44,18 +53,19 @@ def _measure(kernel: str, command: Sequence[str | Path],
         raise LabError(f"the guest with the kernel '{kernel}' failed "
                        f"({'; '.join(lines[:3]) or 'no message'})",
                        f"try 'lab run --kernel {kernel} -- true'")
-    return {key: float(value) for key, value in map(str.split, done.stdout.splitlines())}
+    said = done.stdout + (guest.file.read_text() if guest.file else "")
+    return {key: float(value) for key, value in
+            (line.split() for line in said.splitlines() if not line.startswith("#"))}
 
 
-def measure(bench: str, commands: Mapping[str, Sequence[str | Path]],
-            options: Sequence[str] = ()) -> dict[str, list[dict[str, float]]]:
-    """Run each kernel's command RUNS times, in turn; {kernel: figures of each run}."""
+def measure(bench: str, guests: Mapping[str, Guest]) -> dict[str, list[dict[str, float]]]:
+    """Run each kernel's guest RUNS times, in turn; {kernel: figures of each run}."""
     results: dict[str, list[dict[str, float]]] = {kernel: [] for kernel in KERNELS}
     with ui.step(f"{bench}: measure") as step:
         for number in range(RUNS):
             for kernel, runs in results.items():
                 step.progress(f"{kernel}, run {number + 1} of {RUNS}")
-                runs.append(_measure(kernel, commands[kernel], options))
+                runs.append(figures(kernel, guests[kernel]))
     return results
 
 
@@ -76,10 +86,10 @@ def _print_row(row: Row, results: dict[str, list[dict[str, float]]], digits: int
         return
     stock, ours = (_smallest(results[name], row.key) for name in KERNELS)
     apart = max(_spread(runs, row.key) for runs in results.values())
-    ratio = ours / stock if stock else 1.0
+    ratio = ours / stock if stock else 1.0 if not ours else math.inf
     # Timer interrupts fall as they may: half a percent is no difference, nor is what two runs of
     # the same kernel differ by.
-    met = "met" if ratio <= row.most + max(0.005, apart) else "missed"
+    met = "met" if ours <= stock * (row.most + max(0.005, apart)) else "missed"
     print(f"  {row.label:<30} {stock:14,.{digits}f} {ours:14,.{digits}f} {ratio:7.3f} "
           f"{100 * apart:6.1f} %   {row.note or f'{row.most:.1f} {met}'}")
 
@@ -95,13 +105,12 @@ def print_table(title: str, rows: Iterable[Row], results: dict[str, list[dict[st
 
 
 def run(name: str, title: str, rows: Iterable[Row],
-        build: Callable[[Path], Mapping[str, Sequence[str | Path]]], options: Sequence[str] = (),
-        digits: int = 0) -> int:
-    """A whole benchmark; BUILD makes, with a log file, each kernel's command. The exit status."""
+        build: Callable[[Path], Mapping[str, Guest]], digits: int = 0) -> int:
+    """A whole benchmark; BUILD makes, with a log file, what each kernel runs. The exit status."""
     try:
         with ui.step(f"{name}: build"):
-            commands = build(paths.log_file(f"bench-{name}"))
-        print_table(title, rows, measure(name, commands, options), digits)
+            guests = build(paths.log_file(f"bench-{name}"))
+        print_table(title, rows, measure(name, guests), digits)
     except LabError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
