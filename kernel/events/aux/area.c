@@ -329,7 +329,7 @@ static int aux_map(struct perf_aux *aux, struct vm_area_struct *vma)
 	pgprot_t prot = vm_get_page_prot(vma->vm_flags & ~VM_WRITE);
 	vm_fault_t ret;
 
-	/* Neither GUP nor MADV_DOFORK. */
+	/* VM_PFNMAP refuses references of others (GUP), VM_IO refuses MADV_DOFORK. */
 	vm_flags_set(vma, VM_IO | VM_PFNMAP);
 	for (unsigned long i = 0; i < aux->nr_pages; i++) {
 		ret = vmf_insert_pfn_prot(vma, vma->vm_start + i * PAGE_SIZE,
@@ -392,7 +392,7 @@ static int aux_map_and_count(struct perf_buffer *rb, struct perf_event *event,
 	if (!ret)
 		return 0;
 
-	/* The core would do that after the area is freed. */
+	/* The core would remove the entries only after the area is freed. */
 	zap_special_vma_range(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 	/* Nothing else maps the area: aux_create() has just created it. */
 	if (!rb->aux.maps)

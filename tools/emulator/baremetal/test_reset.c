@@ -97,14 +97,13 @@ static void test_left_on(void)
 	is(wrmsr_safe(MSR_RTIT_STATUS, 0), 0, "reset: left on: and STATUS be cleared");
 }
 
-/* CPUID tells of them. */
+/* CPUID tells of Intel PT, but each access to its registers faults. */
 static void test_hidden(void)
 {
 	static const u32 MSRS[] = {
 		MSR_RTIT_CTL, MSR_RTIT_STATUS, MSR_RTIT_OUTPUT_BASE, MSR_RTIT_OUTPUT_MASK,
 		MSR_RTIT_CR3_MATCH, MSR_RTIT_ADDR_A(0), MSR_RTIT_ADDR_B(0),
 	};
-
 	u64 val;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(MSRS); i++) {

@@ -42,6 +42,10 @@ static inline void aux_bench_mark(unsigned long row)
 #ifndef __KERNEL__
 /* Loads the module, or ends the program where that fails. */
 void aux_bench_load(const char *module);
+
+struct perf_event_attr;
+/* The attributes of an event of this PMU; its count is read alone. */
+void aux_bench_choose(const char *pmu, struct perf_event_attr *attr);
 #endif
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads the module of the AUX PMU without hardware, for a program that drives it. */
+/* The module of the AUX PMU without hardware, and events: for the programs that drive it. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "aux_bench.h"
+#include "aux_util.h"
 
 void aux_bench_load(const char *module)
 {
@@ -15,4 +17,11 @@ void aux_bench_load(const char *module)
 	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
 		err(1, "%s", module);
 	close(fd);
+}
+
+void aux_bench_choose(const char *pmu, struct perf_event_attr *attr)
+{
+	setenv("AUX_PMU", pmu, 1);
+	aux_attr(attr);
+	attr->read_format = 0;
 }

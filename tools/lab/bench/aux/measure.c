@@ -68,13 +68,6 @@ static void begin(struct aux_event *event, struct perf_event_attr *attr, size_t 
 		errx(1, "%s, area of %zu bytes: %s", aux_pmu_name(), area, strerror(-ret));
 }
 
-static void choose(const char *pmu, struct perf_event_attr *attr)
-{
-	setenv("AUX_PMU", pmu, 1);
-	aux_attr(attr);
-	attr->read_format = 0;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	const __u64 *x = a, *y = b;
@@ -132,7 +125,7 @@ static void transactions(const struct transaction *t)
 	__u64 counts[SHOTS];
 	unsigned int i;
 
-	choose("aux_bench", &attr);
+	aux_bench_choose("aux_bench", &attr);
 	attr.config = t->bytes;
 	attr.config1 = t->pairs;
 	attr.config2 = t->full ? AUX_BENCH_FULL : 0;
@@ -189,7 +182,7 @@ static void switches(const char *name, const char *pmu, __u64 bytes)
 	struct aux_event event;
 	__u64 plain, traced;
 
-	choose(pmu, &attr);
+	aux_bench_choose(pmu, &attr);
 	attr.config = bytes;
 	begin(&event, &attr, 8 * MiB, PROT_READ | PROT_WRITE);
 	partner_start(&partner);
@@ -278,7 +271,7 @@ static __u64 groups_traced(struct groups *groups)
 	struct perf_event_attr attr;
 	__u64 ticks;
 
-	choose("aux_bench", &attr);
+	aux_bench_choose("aux_bench", &attr);
 	attr.config = 64;
 	event.fd = cgroup_open_event(&attr, groups->directory[HERE], 0, -1);
 	if (event.fd < 0 || aux_map_data(&event, DATA_PAGES) ||
@@ -343,7 +336,7 @@ static void mapping(const char *name, size_t size, unsigned int times)
 	unsigned int i;
 	long faults;
 
-	choose("intel_pt", &attr);
+	aux_bench_choose("intel_pt", &attr);
 	begin(&event, &attr, 0, 0);
 	faults = aux_minor_faults();
 	for (i = 0; i < times; i++) {
@@ -424,7 +417,7 @@ static void samples(const char *name, __u32 aux_bytes)
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pages == MAP_FAILED)
 		err(1, "mmap");
-	choose("intel_pt", &attr);
+	aux_bench_choose("intel_pt", &attr);
 	begin(&trace, &attr, MiB, PROT_READ);
 	sampler = open_sampler(&trace, aux_bytes);
 

@@ -30,13 +30,6 @@
 #define WARM		16
 #define RECORD_BYTES	64
 
-static void choose(const char *pmu, struct perf_event_attr *attr)
-{
-	setenv("AUX_PMU", pmu, 1);
-	aux_attr(attr);
-	attr->read_format = 0;
-}
-
 static void map(struct aux_event *event, int prot)
 {
 	int ret = aux_map_area(event, AREA_BYTES, prot);
@@ -59,7 +52,7 @@ static void transactions(unsigned int row, __u64 bytes)
 	struct perf_event_attr attr;
 	struct aux_event event;
 
-	choose("aux_bench", &attr);
+	aux_bench_choose("aux_bench", &attr);
 	attr.config = bytes;
 	attr.config1 = ROUNDS;
 	attr.config2 = row << AUX_BENCH_ROW_SHIFT;
@@ -187,7 +180,7 @@ static void reads(unsigned int row, bool disabled)
 	struct perf_event_attr attr;
 	struct aux_event event;
 
-	choose("aux_bench", &attr);
+	aux_bench_choose("aux_bench", &attr);
 	begin(&event, &attr, -1, 1);
 	map(&event, PROT_READ | PROT_WRITE);
 	aux_enable(&event);
@@ -245,7 +238,7 @@ static void shared(void)
 	struct aux_event events[CPUS];
 	struct perf_event_attr attr;
 
-	choose("intel_pt", &attr);
+	aux_bench_choose("intel_pt", &attr);
 	attr.inherit = 1;
 	attr.mmap = 1;
 	attr.exclude_kernel = 0;

@@ -65,7 +65,7 @@ struct row {
 	const char *name;
 	const char *calls[MOST_CALLS];
 	uint64_t addresses[MOST_CALLS];
-	/* of so many lines, so many rounds */
+	/* How many rounds touched N lines, by N */
 	uint64_t of_lines[MOST_LINES + 1];
 	uint64_t rounds, ipis;
 	/* Calls that have atomic operations, and the words of these by address */

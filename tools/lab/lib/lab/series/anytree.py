@@ -27,7 +27,7 @@ NAME = re.compile(r"(\w+)\(|(\w+)\W*$")
 WORD = re.compile(r"[A-Za-z]\w*_\w+")
 CONFLICT = b"<<<<<<< "
 REMEDY = "name the directory of an unpacked kernel or of a git tree of it"
-# Of a command: all fits or is there; somebody has to look
+# Exit status: each fix fits or is there already; a fix was merged or does not fit
 ALL_FIT, TO_LOOK_AT = 0, 2
 
 
@@ -78,7 +78,7 @@ class Fit:
         return found.pop() if len(found) == 1 else State.MERGED
 
     def details(self) -> list[str]:
-        """Lines about hunks that somebody has to look at."""
+        """A line for each hunk that was merged, is there already, or does not fit."""
         if self.state == State.FAILS:
             return [f"{spot}{spot.hint}" for spot in self.spots if spot.state == State.FAILS]
         said = {State.MERGED: "merged", State.HAS: "is there already"}
