@@ -26,6 +26,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "output.h"
 #include "pt.h"
 
 /* A chunk of the page allocator is one region. */
@@ -42,11 +43,6 @@ static u64 pt_region_entry(const struct pt_buffer *buf, unsigned int region)
 {
 	return topa_region(virt_to_phys(buf->pages[buf->layout.first[region]]),
 			   pt_region_order(buf, region));
-}
-
-static bool pt_has_one_region_tables(const struct pt_buffer *buf)
-{
-	return buf->per_table == 1;
 }
 
 /* The entry of a region, in tables that have several regions. */
@@ -280,9 +276,13 @@ bool pt_set_output(struct pt_buffer *buf,
 	struct pt_marks marks;
 
 	buf->head = handle->head;
-	buf->region = pt_region_at(layout, buf->head);
+	/* Most traces continue where they stopped. */
+	if (pt_offset_in(layout, buf->region, buf->head) >=
+	    pt_region_size(layout, buf->region))
+		buf->region = pt_region_at(layout, buf->head);
 	buf->offset = pt_offset_in(layout, buf->region, buf->head);
-	if (buf->overwrite)
+	if (buf->overwrite || pt_marks_hold(&buf->marks, buf->head, handle->size,
+					    handle->wakeup))
 		return true;
 
 	if (!pt_place_marks(layout, buf->head, handle->size, handle->wakeup, &marks))
@@ -292,60 +292,4 @@ bool pt_set_output(struct pt_buffer *buf,
 	else
 		pt_set_marks(buf, &marks);
 	return true;
-}
-
-/**
- * pt_output_base - compute IA32_RTIT_OUTPUT_BASE
- * @buf: the area, with the position of the hardware
- *
- * Return: the value of the register
- */
-u64 pt_output_base(const struct pt_buffer *buf)
-{
-	if (!buf->tables)
-		return virt_to_phys(buf->pages[0]);
-	if (pt_has_one_region_tables(buf))
-		return virt_to_phys(buf->tables[0]);
-	return virt_to_phys(buf->tables[buf->region / buf->per_table]);
-}
-
-/**
- * pt_output_ptrs - compute IA32_RTIT_OUTPUT_MASK_PTRS
- * @buf: the area, with the position of the hardware
- *
- * Return: the value of the register
- */
-u64 pt_output_ptrs(const struct pt_buffer *buf)
-{
-	u64 ptrs = FIELD_PREP(RTIT_PTRS_OFFSET, (u64)buf->offset);
-
-	if (!buf->tables)
-		return ptrs | FIELD_PREP(RTIT_PTRS_RANGE,
-					 pt_area_size(&buf->layout) - 1);
-	return ptrs | RTIT_PTRS_ONES |
-	       FIELD_PREP(RTIT_PTRS_ENTRY, (u64)(buf->region % buf->per_table));
-}
-
-/**
- * pt_locate - compute the position of the hardware from its registers
- * @buf: the area; region and offset are updated
- * @base: IA32_RTIT_OUTPUT_BASE
- * @ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- */
-void pt_locate(struct pt_buffer *buf, u64 base, u64 ptrs)
-{
-	unsigned int table, entry;
-
-	buf->offset = FIELD_GET(RTIT_PTRS_OFFSET, ptrs);
-	/* The hardware cannot leave its one region. */
-	if (!buf->tables || pt_has_one_region_tables(buf))
-		return;
-
-	table = buf->nr_tables > 1 ?
-		page_private(virt_to_page(phys_to_virt(base))) : 0;
-	entry = FIELD_GET(RTIT_PTRS_ENTRY, ptrs);
-	buf->region = table * buf->per_table + entry;
-	/* The hardware is at the link to the first table. */
-	if (buf->region >= buf->layout.nr)
-		buf->region = 0;
 }

@@ -109,12 +109,37 @@ static inline u64 pt_offset_in(const struct pt_layout *layout,
  * @intr: it also interrupts at the end of this region, which comes first; @stop
  *	if there is none
  * @stop_at: position of the end of @stop
+ * @tail: position up to which the reader has released the area
+ * @wakeup: position at which to wake the reader
+ * @until: with the same @tail and @wakeup, the marks are right up to this head
  */
 struct pt_marks {
 	unsigned int	stop;
 	unsigned int	intr;
 	u64		stop_at;
+	u64		tail;
+	u64		wakeup;
+	u64		until;
 };
+
+/**
+ * pt_marks_hold - check whether marks are right for the next transaction, too
+ * @marks: from pt_place_marks(), for a head that was not larger; or zeroed
+ * @head: as in pt_place_marks()
+ * @room: as in pt_place_marks()
+ * @wakeup: as in pt_place_marks()
+ *
+ * That is so if a task is scheduled in again, nothing was read meanwhile, and the
+ * hardware has not come to the end of a region that is marked.
+ *
+ * Return: false if the marks have to be placed again
+ */
+static inline bool pt_marks_hold(const struct pt_marks *marks, u64 head,
+				 u64 room, u64 wakeup)
+{
+	return head + room + 1 == marks->tail && wakeup == marks->wakeup &&
+	       head < marks->until;
+}
 
 /**
  * pt_place_marks - decide where the hardware interrupts and stops
@@ -133,6 +158,8 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 	unsigned int last = layout->nr - 1, region;
 	u64 tail = head + room + 1, byte, end;
 
+	marks->tail = tail;
+	marks->wakeup = wakeup;
 	region = pt_region_at(layout, tail);
 	marks->stop_at = tail - pt_offset_in(layout, region, tail);
 	if (marks->stop_at <= head)
@@ -148,7 +175,13 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 		region = marks->stop ? marks->stop - 1 : last;
 		end = marks->stop_at - pt_region_size(layout, marks->stop);
 	}
-	marks->intr = end > head ? region : marks->stop;
+	if (end > head) {
+		marks->intr = region;
+		marks->until = wakeup > head ? min(wakeup, end) : end;
+	} else {
+		marks->intr = marks->stop;
+		marks->until = marks->stop_at;
+	}
 	return true;
 }
 

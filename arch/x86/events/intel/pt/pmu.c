@@ -135,7 +135,7 @@ static long pt_pmu_snapshot(struct perf_event *trace,
 	if (pt->handle.event != trace || !pt_enter_busy(pt))
 		return 0;
 
-	head = pt_read_head(pt);
+	head = pt_read_head(pt, perf_get_aux(&pt->handle));
 	/* perf_output_copy_aux() takes positions modulo the size of the area. */
 	copied = perf_output_copy_aux(&pt->handle, record, head - size, head);
 	pt_check_gap(pt);

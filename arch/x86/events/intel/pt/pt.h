@@ -219,9 +219,6 @@ void *pt_setup_aux(struct perf_event *event, void **pages, int nr_pages,
 void pt_free_aux(void *area);
 bool pt_set_output(struct pt_buffer *buf,
 		   const struct perf_output_handle *handle);
-u64 pt_output_base(const struct pt_buffer *buf);
-u64 pt_output_ptrs(const struct pt_buffer *buf);
-void pt_locate(struct pt_buffer *buf, u64 base, u64 ptrs);
 
 /* filter.c */
 unsigned int pt_filters_max(void);
@@ -236,7 +233,7 @@ void pt_leave_busy(struct pt *pt);
 bool pt_begin(struct pt *pt, struct perf_event *event);
 bool pt_restart(struct pt *pt);
 void pt_end(struct pt *pt);
-u64 pt_read_head(struct pt *pt);
+u64 pt_read_head(struct pt *pt, struct pt_buffer *buf);
 void pt_check_gap(struct pt *pt);
 void pt_poll(struct pt *pt);
 void pt_stop_for_good(struct pt *pt);

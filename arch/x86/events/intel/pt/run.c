@@ -18,6 +18,7 @@
 
 #include <asm/msr.h>
 
+#include "output.h"
 #include "pt.h"
 
 static void pt_set_state(struct pt *pt, enum pt_state state)
@@ -236,13 +237,12 @@ static u64 pt_position(struct pt_buffer *buf, u64 base, u64 ptrs)
 /**
  * pt_read_head - read the position and the status of the hardware
  * @pt: of this CPU, BUSY, with an open transaction
+ * @buf: the area of the transaction
  *
  * Return: offset in the area of the next byte
  */
-u64 pt_read_head(struct pt *pt)
+u64 pt_read_head(struct pt *pt, struct pt_buffer *buf)
 {
-	struct pt_buffer *buf = perf_get_aux(&pt->handle);
-
 	rdmsrq(MSR_IA32_RTIT_STATUS, pt->msr.status);
 	pt->msr.status &= PT_STATUS_HALTED | RTIT_STATUS_BYTECNT;
 	if (buf->nr_tables > 1)
@@ -392,7 +392,7 @@ static u64 pt_finish_overwrite(struct pt *pt, struct pt_buffer *buf, u64 now)
 static void pt_close(struct pt *pt)
 {
 	struct pt_buffer *buf = perf_get_aux(&pt->handle);
-	u64 now = pt_read_head(pt);
+	u64 now = pt_read_head(pt, buf);
 
 	perf_aux_output_end(&pt->handle, buf->overwrite ?
 			    pt_finish_overwrite(pt, buf, now) :
@@ -485,7 +485,7 @@ void pt_poll(struct pt *pt)
 	if (!(status & PT_STATUS_HALTED) || !pt_enter_busy(pt))
 		return;
 	buf = perf_get_aux(&pt->handle);
-	pt_read_head(pt);
+	pt_read_head(pt, buf);
 	full = pt_is_full(pt, buf);
 	if (!(full || pt_has_gap(pt, full)) || pt_restart(pt))
 		pt_leave_busy(pt);

@@ -12,6 +12,7 @@
 #include "hw.h"
 #include "machine.h"
 #include "memory.h"
+#include "output.h"
 #include "pt.h"
 
 #define LOW	(1UL << 30)

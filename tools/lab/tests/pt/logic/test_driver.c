@@ -199,6 +199,7 @@ static void test_exclusive(void)
 	begin(false);
 	trace_out(&trace);
 	trace.event.hw.aux_paused = 0;
+	trace.event.hw.state = 0;
 	EXPECT(!pt_pmu.pmu.add(&trace.event, 0));
 	EXPECT(!hw_enabled() && trace.event.hw.state == (PERF_HES_STOPPED | PERF_HES_UPTODATE));
 	end();

@@ -73,11 +73,43 @@ static int best_intr(const struct walk *walk, int stop, u64 wakeup)
 	return stop ? stop - 1 : stop;
 }
 
+/* The @n-th position from @first on that is near the end of a page. */
+static u64 near(u64 first, unsigned int n)
+{
+	return first + n / NEAR * PAGE + n % NEAR - 1;
+}
+
+static unsigned long kept;
+
+/* As long as marks hold for later heads, they are the same as if they were placed again. */
+static void check_hold(const struct pt_layout *layout, u64 first, u64 tail, u64 wakeup,
+		       const struct pt_marks *marks)
+{
+	u64 size = size_of(layout), head = first;
+	struct pt_marks again;
+
+	for (unsigned int n = 0; head < marks->stop_at && !is_blamed(); n++) {
+		u64 room = perf_aux_room(head, tail, size);
+
+		if (!pt_marks_hold(marks, head, room, wakeup)) {
+			EXPECT(head != first);
+			break;
+		}
+		kept += head != first;
+		EXPECT(pt_place_marks(layout, head, room, wakeup, &again));
+		EXPECT(again.stop == marks->stop && again.intr == marks->intr &&
+		       again.stop_at == marks->stop_at);
+		EXPECT(!pt_marks_hold(marks, head, room, wakeup + 1));
+		EXPECT(!pt_marks_hold(marks, head, room - 1, wakeup));
+		head = max(near(first - first % PAGE, n), first);
+	}
+}
+
 static void check_marks(const struct pt_layout *layout, const struct walk *walk, u64 head,
 			u64 tail, u64 wakeup)
 {
 	u64 room = perf_aux_room(head, tail, size_of(layout));
-	struct pt_marks marks;
+	struct pt_marks marks = { };
 	int stop, intr;
 	bool good;
 
@@ -95,12 +127,7 @@ static void check_marks(const struct pt_layout *layout, const struct walk *walk,
 		blame("head %lu, tail %lu, wakeup %lu: stop %u at %lu, interrupt %u", head, tail,
 		      wakeup, marks.stop, marks.stop_at, marks.intr);
 	EXPECT(marks.stop_at <= tail + size_of(layout) && marks.stop_at > head);
-}
-
-/* The @n-th position from @first on that is near the end of a page. */
-static u64 near(u64 first, unsigned int n)
-{
-	return first + n / NEAR * PAGE + n % NEAR - 1;
+	check_hold(layout, head, tail, wakeup, &marks);
 }
 
 static void check_heads(const struct pt_layout *layout, u64 base)
@@ -164,9 +191,9 @@ static void test_marks(void)
 
 	for (unsigned int pages = 1; pages <= MOST; pages *= 2)
 		compose(first, 0, pages);
-	EXPECT(compositions == 1 + 2 + 6 + 56);
-	verdict("layout: stop and interrupt of all heads, tails and wakeups, %u areas",
-		compositions);
+	EXPECT(compositions == 1 + 2 + 6 + 56 && kept);
+	verdict("layout: stop and interrupt of all heads, tails and wakeups, %u areas; kept for %lu",
+		compositions, kept);
 }
 
 /* Nobody waits for a wakeup before the head; it is not missed at any rate. */
