@@ -55,8 +55,8 @@ TRACE_EVENT(perf_aux_map,
 
 /* A transaction may write size bytes from head on. */
 TRACE_EVENT(perf_aux_begin,
-	TP_PROTO(struct perf_event *event, u64 position, unsigned long size),
-	TP_ARGS(event, position, size),
+	TP_PROTO(struct perf_event *event, struct perf_output_handle *handle),
+	TP_ARGS(event, handle),
 
 	TP_STRUCT__entry(
 		__field(u64,		id)
@@ -65,8 +65,8 @@ TRACE_EVENT(perf_aux_begin,
 	),
 	TP_fast_assign(
 		__entry->id	= event->id;
-		__entry->head	= position;
-		__entry->size	= size;
+		__entry->head	= handle->head;
+		__entry->size	= handle->size;
 	),
 	TP_printk("id=%llu head=%llu size=%lu",
 		  __entry->id, __entry->head, __entry->size)

@@ -113,7 +113,7 @@ static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 
 	/* In overwrite mode, hardware without scatter-gather wraps in one chunk. */
 	if (no_sg && aux->overwrite &&
-	    page_private(virt_to_page(aux->pages[0])) != ilog2(aux->nr_pages))
+	    page_private(virt_to_page(aux->pages[0])) != aux->order)
 		return -ENOMEM;
 
 	aux->priv = pmu->setup_aux(event, aux->pages, aux->nr_pages,
@@ -147,10 +147,12 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 	aux->overwrite = !(vma->vm_flags & VM_WRITE);
 	aux->pgoff = vma->vm_pgoff;
 	aux->nr_pages = vma_pages(vma);
-	aux->watermark = aux->overwrite ? U64_MAX :
-		perf_aux_watermark(event->attr.aux_watermark, size);
+	aux->order = ilog2(aux->nr_pages);
+	aux->user_page = aux_buffer(aux)->user_page;
+	aux->watermark = perf_aux_watermark(event->attr.aux_watermark, size);
 	/* head and aux_tail continue from earlier areas of this buffer. */
-	aux->mark = aux->overwrite ? 0 : perf_aux_mark(aux->head, aux->watermark);
+	aux->wakeup = aux->overwrite ? U64_MAX :
+		      perf_aux_next_wakeup(aux->head, aux->watermark);
 	aux->lost_flags = 0;
 
 	ret = aux_populate(aux, event);

@@ -86,43 +86,41 @@ static inline u64 perf_aux_room(u64 head, u64 tail, u64 size)
 {
 	u64 unread = head - tail;
 
-	return unread < size ? size - 1 - unread : 0;
+	return unread < size - 1 ? size - 1 - unread : 0;
 }
 
 /**
- * perf_aux_mark - the last watermark that a head has passed
+ * perf_aux_next_wakeup - the next head at which to wake the reader
  * @head: number of bytes ever written
  * @watermark: bytes, not 0
  *
- * Return: the largest multiple of @watermark that is not above @head
+ * Return: the smallest multiple of @watermark that is above @head
  */
-static inline u64 perf_aux_mark(u64 head, u64 watermark)
+static inline u64 perf_aux_next_wakeup(u64 head, u64 watermark)
 {
 	u64 over;
 
 	div64_u64_rem(head, watermark, &over);
-	return head - over;
+	return head - over + watermark;
 }
 
 /**
  * perf_aux_crossed - check whether new data passed a watermark
  * @head: number of bytes ever written
- * @mark: the last multiple of @watermark that was passed; updated
- * @watermark: bytes, not 0
+ * @wakeup: the next head at which to wake the reader; updated
+ * @watermark: bytes, not 0; read only if a watermark was passed
  *
  * One wakeup is enough if several multiples were passed at once.
  *
  * Return: true if the reader is to be woken
  */
-static inline bool perf_aux_crossed(u64 head, u64 *mark, u64 watermark)
+static inline bool perf_aux_crossed(u64 head, u64 *wakeup,
+				    const u64 *watermark)
 {
-	u64 over;
-
-	if (head - *mark < watermark)
+	if (head < *wakeup)
 		return false;
 
-	div64_u64_rem(head - *mark, watermark, &over);
-	*mark = head - over;
+	*wakeup = perf_aux_next_wakeup(head, *watermark);
 	return true;
 }
 

@@ -110,18 +110,6 @@ enum perf_aux_state {
 };
 
 /**
- * struct perf_aux_range - contents of a PERF_RECORD_AUX (uapi perf_event.h)
- * @offset: position of the new data in the stream
- * @size: number of bytes of new data
- * @flags: PERF_AUX_FLAG_*
- */
-struct perf_aux_range {
-	u64	offset;
-	u64	size;
-	u64	flags;
-};
-
-/**
  * struct perf_aux - the AUX area of a perf buffer
  * @state: (M, read by transactions) see enum perf_aux_state
  * @last_cpu: CPU of the last attempt to begin a transaction, or -1; written
@@ -132,13 +120,15 @@ struct perf_aux_range {
  * @priv: (S) what pmu::setup_aux() returned
  * @head: (W) number of bytes ever written; in overwrite mode, what the driver
  *	reports as its position
- * @mark: (W) the last multiple of @watermark that @head has passed
- * @watermark: (S) number of bytes after which the reader is woken; U64_MAX in
- *	overwrite mode
+ * @wakeup: (W) the head at which to wake the reader next; U64_MAX in overwrite mode
+ * @user_page: (S) perf_buffer::user_page, which is in another cache line
  * @lost_flags: (W) flags of the PERF_RECORD_AUX that have been lost since the last
- *	one was written
- * @nr_pages: (S) size of the area, a power of two
+ *	one was written; all flags that tell a loss are in the lower half
+ * @order: (S) log2 of @nr_pages
  * @overwrite: (S) the newest data win, whatever the reader has read
+ * @watermark: (S) number of bytes after which the reader is woken; not used in
+ *	overwrite mode
+ * @nr_pages: (S) size of the area, a power of two
  * @in_sample: (C) a sample of the area is being taken
  * @pages: (S) kernel address of each page
  * @pgoff: (S) page offset of the area in the event's file
@@ -157,19 +147,21 @@ struct perf_aux_range {
  * including NMIs on that CPU.
  */
 struct perf_aux {
-	/* Used by each transaction: one cache line, and the first bytes of the next */
+	/* Used by each transaction: one cache line of 64 bytes */
 	enum perf_aux_state	state;
 	int			last_cpu;
 	struct perf_event	*writer;
 	struct pmu		*pmu;
 	void			*priv;
 	u64			head;
-	u64			mark;
-	u64			watermark;
-	u64			lost_flags;
-	unsigned long		nr_pages;
+	u64			wakeup;
+	struct perf_event_mmap_page *user_page;
+	u32			lost_flags;
+	u8			order;
 	bool			overwrite;
 
+	u64			watermark;
+	unsigned long		nr_pages;
 	bool			in_sample;
 	void			**pages;
 	unsigned long		pgoff;
@@ -200,7 +192,7 @@ void perf_aux_free_pages(struct perf_aux *aux);
 
 /* record.c */
 bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
-			const struct perf_aux_range *range);
+			u64 offset, u64 size, u64 flags);
 void perf_aux_put_itrace_start(struct perf_event *event);
 
 /* pause.c */

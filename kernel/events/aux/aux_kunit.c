@@ -172,7 +172,11 @@ struct aux_test {
 
 struct aux_test_record {
 	struct perf_event_header	header;
-	struct perf_aux_range		range;
+	struct {
+		u64			offset;
+		u64			size;
+		u64			flags;
+	} range;
 };
 
 static int record_init(struct kunit *test)
@@ -194,8 +198,11 @@ static int record_init(struct kunit *test)
 
 	t->rb->aux.pmu = &aux_pmu;
 	t->rb->aux.priv = t;
+	t->rb->aux.user_page = t->rb->user_page;
 	t->rb->aux.nr_pages = AREA_PAGES;
+	t->rb->aux.order = ilog2(AREA_PAGES);
 	t->rb->aux.watermark = AREA / 2;
+	t->rb->aux.wakeup = AREA / 2;
 	WRITE_ONCE(t->rb->aux.state, PERF_AUX_LIVE);
 	test->priv = t;
 	return 0;
@@ -476,25 +483,25 @@ static void room_is_counted_in_64_bits(struct kunit *test)
 
 static void watermark_is_divided_in_64_bits(struct kunit *test)
 {
-	u64 odd = 33333, mark;
+	u64 odd = 33333, wakeup;
 
 	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, SZ_2M), SZ_1M);
 	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, FAR), U32_MAX);
 	KUNIT_EXPECT_EQ(test, perf_aux_watermark(odd, FAR), odd);
 
 	/* 5 * 2^32 = 644251 * 33333 + 17897 */
-	KUNIT_EXPECT_EQ(test, perf_aux_mark(FAR, odd), FAR - 17897);
-	KUNIT_EXPECT_EQ(test, perf_aux_mark(FAR, 3ULL * SZ_4G), 3ULL * SZ_4G);
+	KUNIT_EXPECT_EQ(test, perf_aux_next_wakeup(FAR, odd), FAR - 17897 + odd);
+	KUNIT_EXPECT_EQ(test, perf_aux_next_wakeup(FAR, 3ULL * SZ_4G), 6ULL * SZ_4G);
 
-	mark = perf_aux_mark(FAR, odd);
-	KUNIT_EXPECT_FALSE(test, perf_aux_crossed(FAR - 17897 + odd - 1, &mark, odd));
-	KUNIT_EXPECT_EQ(test, mark, FAR - 17897);
-	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR - 17897 + 3 * odd + 5, &mark, odd));
-	KUNIT_EXPECT_EQ(test, mark, FAR - 17897 + 3 * odd);
+	wakeup = perf_aux_next_wakeup(FAR, odd);
+	KUNIT_EXPECT_FALSE(test, perf_aux_crossed(FAR - 17897 + odd - 1, &wakeup, &odd));
+	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + odd);
+	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR - 17897 + 3 * odd + 5, &wakeup, &odd));
+	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + 4 * odd);
 	/* More than 32 bits at once */
-	mark = 0;
-	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR, &mark, odd));
-	KUNIT_EXPECT_EQ(test, mark, FAR - 17897);
+	wakeup = odd;
+	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR, &wakeup, &odd));
+	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + odd);
 }
 
 static void request_is_compared_in_64_bits(struct kunit *test)

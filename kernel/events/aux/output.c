@@ -41,30 +41,47 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 }
 
 /*
+ * The last transaction began on another CPU. munmap() stops one CPU, so all writers
+ * are bound to it, or to a task.
+ */
+static noinline bool aux_move_here(struct perf_aux *aux, struct perf_event *event)
+{
+	int cpu = smp_processor_id();
+
+	if (WARN_ON_ONCE(event->cpu < 0 ? !!event->parent : event->cpu != cpu))
+		return false;
+
+	WRITE_ONCE(aux->last_cpu, cpu);
+	return true;
+}
+
+/*
  * Make the event the writer of its buffer's area. RCU keeps the buffer until then,
  * and afterwards the area does. The access is raw, as event->rb is not marked __rcu.
+ * An inherited event has no buffer but its parent's.
  *
  * Return: the buffer; NULL if there is no area for this event
  */
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
-	struct perf_buffer *rb = rcu_dereference_raw((event->parent ?: event)->rb);
-	int cpu = smp_processor_id();
+	struct perf_buffer *rb = rcu_dereference_raw(event->rb);
 	struct perf_aux *aux;
 
-	if (!rb)
-		return NULL;
+	if (unlikely(!rb)) {
+		if (event->parent)
+			rb = rcu_dereference_raw(event->parent->rb);
+		if (!rb)
+			return NULL;
+	}
 
 	aux = &rb->aux;
 	/* SET_OUTPUT can join AUX events of two PMUs through a third event. */
 	if (unlikely(READ_ONCE(aux->pmu) != event->pmu))
 		return NULL;
-	/* munmap() stops one CPU, so all writers are bound to it, or to a task. */
-	if (WARN_ON_ONCE(event->cpu < 0 ? !!event->parent : event->cpu != cpu))
-		return NULL;
-
 	/* Written first: aux_stop_writer() stops last_cpu even without a writer. */
-	WRITE_ONCE(aux->last_cpu, cpu);
+	if (unlikely(READ_ONCE(aux->last_cpu) != smp_processor_id()) &&
+	    !aux_move_here(aux, event))
+		return NULL;
 	/* AUX_CLOSE and AUX_ENABLE; see aux.h */
 	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
 		return NULL;
@@ -79,7 +96,7 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 /* AUX_HEAD: the caller has ordered the data before this store. */
 static void aux_publish(struct perf_buffer *rb)
 {
-	WRITE_ONCE(rb->user_page->aux_head, rb->aux.head);
+	WRITE_ONCE(rb->aux.user_page->aux_head, rb->aux.head);
 }
 
 static inline void aux_wake_reader(struct perf_output_handle *handle,
@@ -107,14 +124,15 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	u64 head = aux->head, tail;
 
 	handle->head = head;
-	handle->size = 0;
 	handle->aux_flags = 0;
-	if (aux->overwrite)
+	if (aux->overwrite) {
+		handle->size = 0;
 		return true;
+	}
 
-	handle->wakeup = aux->mark + aux->watermark;
+	handle->wakeup = aux->wakeup;
 	/* AUX_TAIL: hardware is started only if there is room. */
-	tail = READ_ONCE(handle->rb->user_page->aux_tail);
+	tail = READ_ONCE(aux->user_page->aux_tail);
 	/* On 32-bit this load may tear; only the lower half is reliable. */
 	tail = head - (unsigned long)(head - tail);
 	handle->size = perf_aux_room(head, tail, perf_aux_size(handle->rb));
@@ -132,14 +150,15 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
  */
 static __always_inline void aux_report(struct perf_buffer *rb,
 				       struct perf_event *event,
-				       struct perf_aux_range *range)
+				       u64 offset, u64 size, u64 flags)
 {
 	u64 tell;
 
-	range->flags |= rb->aux.lost_flags;
-	tell = range->flags & AUX_FLAGS_TO_TELL;
-	if (range->size || tell)
-		rb->aux.lost_flags = perf_aux_put_range(rb, event, range) ? 0 : tell;
+	flags |= rb->aux.lost_flags;
+	tell = flags & AUX_FLAGS_TO_TELL;
+	if (size || tell)
+		rb->aux.lost_flags = perf_aux_put_range(rb, event, offset, size,
+							flags) ? 0 : tell;
 }
 
 /**
@@ -158,16 +177,12 @@ void perf_aux_forget(struct perf_event *event, u64 flags)
 {
 	struct perf_output_handle *handle = event->aux_handle;
 	struct perf_buffer *rb = handle->rb;
-	struct perf_aux_range range = {
-		.offset	= rb->aux.head,
-		.flags	= flags,
-	};
 
 	WRITE_ONCE(handle->event, NULL);
 	event->aux_busy = false;
 	if (rb->aux.overwrite)
-		range.flags |= PERF_AUX_FLAG_OVERWRITE;
-	aux_report(rb, event, &range);
+		flags |= PERF_AUX_FLAG_OVERWRITE;
+	aux_report(rb, event, rb->aux.head, 0, flags);
 	aux_release(rb);
 }
 
@@ -185,7 +200,7 @@ static bool aux_begin(struct perf_output_handle *handle,
 
 	event->aux_handle = handle;
 	event->aux_busy = true;
-	trace_perf_aux_begin(event, handle->head, handle->size);
+	trace_perf_aux_begin(event, handle);
 	/* perf_get_aux() in an NMI: set event after the rest of the handle. */
 	barrier();
 	WRITE_ONCE(handle->event, event);
@@ -272,26 +287,25 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 	struct perf_event *event = handle->event;
 	struct perf_buffer *rb = handle->rb;
 	struct perf_aux *aux = &rb->aux;
-	struct perf_aux_range range = {
-		.offset	= aux->overwrite ? handle->head : aux->head,
-		.size	= size,
-		.flags	= handle->aux_flags,
-	};
+	u64 flags = handle->aux_flags, from, head;
 	bool passed;
 
 	if (aux->overwrite) {
-		range.flags |= PERF_AUX_FLAG_OVERWRITE;
-		aux->head = handle->head;
+		flags |= PERF_AUX_FLAG_OVERWRITE;
+		from = handle->head;
+		head = from;
 	} else {
-		aux->head += size;
+		from = aux->head;
+		head = from + size;
 	}
+	trace_perf_aux_end(event, from, size, flags);
 
-	trace_perf_aux_end(event, range.offset, range.size, range.flags);
+	aux->head = head;
 	/* First, so that a reader of the record finds its data below aux_head. */
 	aux_publish(rb);
-	aux_report(rb, event, &range);
+	aux_report(rb, event, from, size, flags);
 
-	passed = perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
+	passed = perf_aux_crossed(aux->head, &aux->wakeup, &aux->watermark);
 	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED)
 		aux_full(handle, aux);
 	else if (passed)
@@ -346,9 +360,9 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 	/* AUX_HEAD: drivers pad by memset() without a barrier of their own. */
 	smp_wmb();
 	aux_publish(handle->rb);
-	if (perf_aux_crossed(aux->head, &aux->mark, aux->watermark)) {
+	if (perf_aux_crossed(aux->head, &aux->wakeup, &aux->watermark)) {
 		aux_wake_reader(handle, aux);
-		handle->wakeup = aux->mark + aux->watermark;
+		handle->wakeup = aux->wakeup;
 	}
 
 	handle->size -= size;

@@ -44,8 +44,10 @@ static __always_inline bool aux_put_record(struct perf_event *event,
 /**
  * perf_aux_put_range - write a PERF_RECORD_AUX
  * @rb: the buffer of the area
- * @event: the event that has written the range
- * @range: contents of the record
+ * @event: the event that has written the data
+ * @offset: position of the new data in the stream
+ * @size: number of bytes of new data
+ * @flags: PERF_AUX_FLAG_*
  *
  * A record that is not written is counted as lost, by PERF_RECORD_LOST and
  * PERF_FORMAT_LOST. So is one whose event was redirected to another buffer while
@@ -56,12 +58,14 @@ static __always_inline bool aux_put_record(struct perf_event *event,
  * Return: false if the record is lost
  */
 bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
-			const struct perf_aux_range *range)
+			u64 offset, u64 size, u64 flags)
 {
 	struct perf_event *owner = event->parent ?: event;
 	struct {
 		struct perf_event_header	header;
-		struct perf_aux_range		range;
+		u64				offset;
+		u64				size;
+		u64				flags;
 	} record;
 
 	if (unlikely(READ_ONCE(owner->rb) != rb)) {
@@ -69,7 +73,9 @@ bool perf_aux_put_range(struct perf_buffer *rb, struct perf_event *event,
 		return false;
 	}
 
-	record.range = *range;
+	record.offset = offset;
+	record.size = size;
+	record.flags = flags;
 	return aux_put_record(event, &record.header, PERF_RECORD_AUX,
 			      sizeof(record));
 }

@@ -145,55 +145,55 @@ static void test_room(void)
 
 static const struct {
 	const char *name;
-	u64 head, mark, watermark;
+	u64 head, wakeup, watermark;
 	bool want;
 	u64 moved_to;
 } crossings[] = {
-	{ "nothing new", 0, 0, 100, false, 0 },
-	{ "a byte short", 99, 0, 100, false, 0 },
-	{ "exactly", 100, 0, 100, true, 100 },
-	{ "a byte more", 101, 0, 100, true, 100 },
-	{ "two short of a byte", 199, 0, 100, true, 100 },
-	{ "two at once", 200, 0, 100, true, 200 },
-	{ "seven at once, and more", 765, 0, 100, true, 700 },
-	{ "the next one, not yet", 199, 100, 100, false, 100 },
-	{ "the next one", 234, 100, 100, true, 200 },
-	{ "each byte", 5, 4, 1, true, 5 },
-	{ "across 4 GiB", 4 * GIB + 1, 4 * GIB - MIB, MIB, true, 4 * GIB },
-	{ "4 GiB at once", 4 * GIB + 5, 0, MIB, true, 4 * GIB },
-	{ "the largest watermark, a byte short", U32_MAX - 1UL, 0, U32_MAX, false, 0 },
-	{ "the largest watermark", U32_MAX + 7UL, 0, U32_MAX, true, U32_MAX },
-	{ "across the end of numbers", 80, -30UL, 100, true, 70 },
+	{ "nothing new", 0, 100, 100, false, 100 },
+	{ "a byte short", 99, 100, 100, false, 100 },
+	{ "exactly", 100, 100, 100, true, 200 },
+	{ "a byte more", 101, 100, 100, true, 200 },
+	{ "two short of a byte", 199, 100, 100, true, 200 },
+	{ "two at once", 200, 100, 100, true, 300 },
+	{ "seven at once, and more", 765, 100, 100, true, 800 },
+	{ "the next one, not yet", 199, 200, 100, false, 200 },
+	{ "the next one", 234, 200, 100, true, 300 },
+	{ "each byte", 5, 5, 1, true, 6 },
+	{ "across 4 GiB", 4 * GIB + 1, 4 * GIB, MIB, true, 4 * GIB + MIB },
+	{ "4 GiB at once", 4 * GIB + 5, MIB, MIB, true, 4 * GIB + MIB },
+	{ "the largest watermark, a byte short", U32_MAX - 1UL, U32_MAX, U32_MAX, false, U32_MAX },
+	{ "the largest watermark", U32_MAX + 7UL, U32_MAX, U32_MAX, true, 2UL * U32_MAX },
+	{ "overwrite mode", 3 * GIB, U64_MAX, MIB, false, U64_MAX },
 };
 
 static const struct {
 	const char *name;
 	u64 head, watermark;
 	u64 want;
-} marks[] = {
-	{ "nothing was written", 0, 100, 0 },
-	{ "just below", 99, 100, 0 },
-	{ "just there", 100, 100, 100 },
-	{ "above 4 GiB", 4 * GIB + 5, 7, (4 * GIB + 5) / 7 * 7 },
+} wakeups[] = {
+	{ "nothing was written", 0, 100, 100 },
+	{ "just below", 99, 100, 100 },
+	{ "just there", 100, 100, 200 },
+	{ "above 4 GiB", 4 * GIB + 5, 7, (4 * GIB + 5) / 7 * 7 + 7 },
 };
 
-static void test_mark(void)
+static void test_next_wakeup(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
-		u64 got = perf_aux_mark(marks[i].head, marks[i].watermark);
+	for (size_t i = 0; i < ARRAY_SIZE(wakeups); i++) {
+		u64 got = perf_aux_next_wakeup(wakeups[i].head, wakeups[i].watermark);
 
-		point(got == marks[i].want, "mark: %s: %lu", marks[i].name, got);
+		point(got == wakeups[i].want, "next wakeup: %s: %lu", wakeups[i].name, got);
 	}
 }
 
 static void test_crossed(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(crossings); i++) {
-		u64 mark = crossings[i].mark;
-		bool got = perf_aux_crossed(crossings[i].head, &mark, crossings[i].watermark);
+		u64 wakeup = crossings[i].wakeup;
+		bool got = perf_aux_crossed(crossings[i].head, &wakeup, &crossings[i].watermark);
 
-		point(got == crossings[i].want && mark == crossings[i].moved_to,
-		      "crossed: %s: %d, mark %lu", crossings[i].name, got, mark);
+		point(got == crossings[i].want && wakeup == crossings[i].moved_to,
+		      "crossed: %s: %d, wakeup %lu", crossings[i].name, got, wakeup);
 	}
 }
 
@@ -233,7 +233,7 @@ void test_tables(void)
 	test_geometry_bytes();
 	test_watermark();
 	test_room();
-	test_mark();
+	test_next_wakeup();
 	test_crossed();
 	test_max_order();
 }

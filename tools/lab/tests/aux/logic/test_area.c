@@ -167,8 +167,8 @@ static void test_modes(void)
 		      aux->priv == (void *)aux->pages && !aux->lost_flags && world.traced[MAP] == 1 &&
 	      !world.traced[UNMAP],
 		      "area: what it is");
-		point(aux->watermark == (overwrite ? ~0UL : 3 * PAGE_SIZE) &&
-		      aux->mark == (overwrite ? 0 : 3 * PAGE_SIZE),
+		point(aux->watermark == 3 * PAGE_SIZE &&
+		      aux->wakeup == (overwrite ? ~0UL : 6 * PAGE_SIZE),
 		      "area: its watermark, and the last one that was passed");
 		unmap(&data);
 		/* The PMU has been unregistered, and its struct freed. */

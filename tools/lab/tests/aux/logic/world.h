@@ -388,7 +388,7 @@ extern struct perf_cpu_context perf_cpu_context[WORLD_CPUS];
 
 #define data_page_nr(rb)	((rb)->nr_pages)
 #define perf_data_size(rb)	((unsigned long)(rb)->nr_pages << PAGE_SHIFT)
-#define perf_aux_size(b)	((b)->aux.nr_pages << PAGE_SHIFT)
+#define perf_aux_size(b)	(PAGE_SIZE << (b)->aux.order)
 
 struct perf_buffer *rb_alloc(int nr_pages, long watermark, int cpu, int flags);
 struct perf_buffer *ring_buffer_get(struct perf_event *event);

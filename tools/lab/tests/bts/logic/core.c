@@ -142,7 +142,7 @@ void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event
 	handle->size = 0;
 	handle->aux_flags = 0;
 	if (!rb->overwrite) {
-		handle->wakeup = rb->mark + rb->watermark;
+		handle->wakeup = rb->wakeup;
 		handle->size = perf_aux_room(rb->head, rb->tail, rb->size);
 		if (!handle->size) {
 			event->pending_disable = 1;
@@ -176,8 +176,8 @@ int perf_aux_output_skip(struct perf_output_handle *handle, unsigned long size)
 		EXPECT(!rb->area[(rb->head + i) & (rb->size - 1)]);
 	rb->head += size;
 	EXPECT(!((rb->head & (rb->size - 1)) % BTS_RECORD_SIZE));
-	perf_aux_crossed(rb->head, &rb->mark, rb->watermark);
-	handle->wakeup = rb->mark + rb->watermark;
+	perf_aux_crossed(rb->head, &rb->wakeup, &rb->watermark);
+	handle->wakeup = rb->wakeup;
 	handle->size -= size;
 	handle->head = rb->head;
 	return 0;
@@ -198,7 +198,7 @@ void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
 		/* What had no room is told, and nothing else is. */
 		EXPECT(!hw.lost || handle->aux_flags & PERF_AUX_FLAG_TRUNCATED);
 		rb->head += size;
-		perf_aux_crossed(rb->head, &rb->mark, rb->watermark);
+		perf_aux_crossed(rb->head, &rb->wakeup, &rb->watermark);
 	}
 	rb->flags = handle->aux_flags;
 	if (handle->aux_flags & PERF_AUX_FLAG_TRUNCATED) {
@@ -327,6 +327,7 @@ int core_begin(unsigned int pages, bool overwrite, u64 watermark, bool kernel)
 	core_event.rb = &core_rb;
 	ret = ret ?: core_map(pages);
 	core_rb.watermark = watermark ?: core_rb.size / 2;
+	core_rb.wakeup = core_rb.watermark;
 	return ret;
 }
 

@@ -18,7 +18,7 @@
  * @size: bytes
  * @head: as the driver says
  * @tail: as the reader says
- * @mark: the last watermark
+ * @wakeup: the head at which to wake the reader next
  * @watermark: bytes
  * @open: a transaction is
  * @published: by a kernel that has crashed
@@ -33,7 +33,7 @@ struct perf_buffer {
 	bool overwrite;
 	void *priv;
 	u8 *area;
-	u64 size, head, tail, mark, watermark;
+	u64 size, head, tail, wakeup, watermark;
 	bool open, published;
 	u64 next;
 	u64 gaps[MAX_GAPS];

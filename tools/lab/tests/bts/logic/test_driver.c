@@ -319,15 +319,15 @@ static void test_stream(const struct setting *setting, unsigned long steps)
 static void test_interrupts(unsigned int pages)
 {
 	const unsigned int laps = 10;
-	u64 mark, skipped;
+	u64 wakeup, skipped;
 
 	EXPECT(!core_begin(pages, false, 0, false));
 	EXPECT(core_in());
 	while (core_rb.head < laps * core_rb.size && !is_blamed()) {
-		mark = core_rb.mark;
+		wakeup = core_rb.wakeup;
 		hw_branches(1, false);
 		hw_deliver();
-		if (core_rb.mark != mark) {
+		if (core_rb.wakeup != wakeup) {
 			hw_branches(random_up_to(100), false);
 			core_read(core_rb.size);
 		}

@@ -110,7 +110,7 @@ void *perf_aux_output_begin(struct perf_output_handle *handle, struct perf_event
 	handle->size = 0;
 	handle->aux_flags = 0;
 	if (!aux->overwrite) {
-		handle->wakeup = aux->mark + aux->watermark;
+		handle->wakeup = aux->wakeup;
 		handle->size = perf_aux_room(aux->head, aux->tail, aux->size);
 		if (!handle->size) {
 			event->pending_disable = 1;
@@ -156,7 +156,7 @@ static void take_data(struct perf_aux *aux, u64 bytes)
 	else if (end > aux->position)
 		take_padding(aux, end - aux->position);
 	aux->head = end;
-	perf_aux_crossed(aux->head, &aux->mark, aux->watermark);
+	perf_aux_crossed(aux->head, &aux->wakeup, &aux->watermark);
 }
 
 void perf_aux_output_end(struct perf_output_handle *handle, unsigned long size)
@@ -310,6 +310,7 @@ bool trace_map(struct trace *trace, const u8 *orders, unsigned int nr, bool over
 	aux->size = pages * PAGE_SIZE;
 	aux->overwrite = overwrite;
 	aux->watermark = watermark ?: aux->size / 2;
+	aux->wakeup = aux->watermark;
 	aux->padding = aux->size <= SMALL ? calloc(1, aux->size) : NULL;
 	trace->event.rb = &trace->rb;
 	aux->priv = pt_pmu.pmu.setup_aux(&trace->event, aux->pages, pages, overwrite);

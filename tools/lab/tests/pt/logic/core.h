@@ -19,7 +19,7 @@ void perf_aux_pause(struct perf_event *trace, bool pause);
  * @writer: who has the transaction
  * @head: as the driver says
  * @tail: as the reader says
- * @mark: the last watermark
+ * @wakeup: the head at which to wake the reader next
  * @watermark: bytes
  * @position: bytes that hardware has written in all, padding included
  * @due: hardware interrupted, and nobody has closed the transaction since
@@ -35,7 +35,7 @@ struct perf_aux {
 	void **pages;
 	u64 size;
 	struct perf_event *writer;
-	u64 head, tail, mark, watermark;
+	u64 head, tail, wakeup, watermark;
 	u64 position;
 	bool due, cut;
 	u8 *padding;
