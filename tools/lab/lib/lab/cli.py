@@ -331,7 +331,15 @@ def say_made(files: list[Path], nothing: str) -> int:
 
 
 def verb_regrow(options: argparse.Namespace) -> int:
-    return say_made(regrow.run(options.since), "each grow.patch fits as it is")
+    files = regrow.run(options.since)
+    say_made(files, "each grow.patch fits as it is")
+    lines = [(file, line) for file in files for line in regrow.gained(file, options.since)]
+    if lines:
+        print("\nLines that are these steps' now; what belongs to an earlier step is to be no part of")
+        print("the patch (see 'lab test series/forms'):")
+    for file, line in lines:
+        print(f"  {file.parent.name}: {line}")
+    return 0
 
 
 def verb_port(options: argparse.Namespace) -> int:

@@ -244,6 +244,26 @@ def remake(committed: Queue, now: Queue) -> set[Path]:
     return made
 
 
+def added(patch: str) -> list[str]:
+    """The lines that a delta adds, without their indentation."""
+    return [line[1:].strip() for line in patch.splitlines()
+            if line.startswith("+") and not line.startswith("+++ ") and line[1:].strip()]
+
+
+def gained(file: Path, revision: str, top: Path | None = None) -> list[str]:
+    """
+    Lines that a delta adds now and did not in a commit.
+
+    Whether they are this step's or an earlier one's, only a reader knows.
+    """
+    top = top or paths.ROOT
+    done = subprocess.run([proc.require("git"), "-C", top, "show",
+                           f"{revision}:{file.relative_to(top)}"], text=True, capture_output=True,
+                          check=False, env=proc.environment())
+    before = added(done.stdout)
+    return [line for line in added(file.read_text()) if line not in before] if file.exists() else []
+
+
 def run(revision: str, top: Path | None = None) -> list[Path]:
     """All of 'lab regrow'; returns the deltas that were made again, of the series and for QEMU."""
     top = top or paths.ROOT
