@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
@@ -319,6 +320,9 @@ static void perf_aux_vm_close(struct vm_area_struct *vma)
 	perf_mmap_close(vma);
 }
 
+/* Number of pages mapped between two calls of cond_resched() */
+#define AUX_MAP_BATCH	1024
+
 /*
  * Map all of the area at once, because a reader reads all of a trace. User space may
  * not write to the area, so the protection is not that of the VMA.
@@ -334,6 +338,11 @@ static int aux_map(struct perf_aux *aux, struct vm_area_struct *vma)
 	/* VM_PFNMAP refuses references of others (GUP), VM_IO refuses MADV_DOFORK. */
 	vm_flags_set(vma, VM_IO | VM_PFNMAP);
 	for (unsigned long i = 0; i < aux->nr_pages; i++) {
+		if (!(i % AUX_MAP_BATCH)) {
+			if (fatal_signal_pending(current))
+				return -EINTR;
+			cond_resched();
+		}
 		ret = vmf_insert_pfn_prot(vma, vma->vm_start + i * PAGE_SIZE,
 					  page_to_pfn(virt_to_page(aux->pages[i])),
 					  prot);
@@ -416,7 +425,7 @@ static int aux_map_and_count(struct perf_buffer *rb, struct perf_event *event,
  * * -EBUSY: the previous area is not freed yet
  * * -EPERM: beyond RLIMIT_MEMLOCK
  * * -EOPNOTSUPP: the PMU has no AUX area, or not in this mode (the latter from
- *   pmu::setup_aux())
+ *   pmu::setup_aux()); or the kernel is one without an MMU
  * * -ENOMEM: out of memory; not contiguous although the PMU needs that; or
  *   larger than the PMU supports (see PERF_PMU_CAP_AUX_ANY_SIZE)
  * * -EINTR: a fatal signal is pending
@@ -425,6 +434,9 @@ int perf_aux_mmap(struct perf_event *event, struct vm_area_struct *vma)
 {
 	struct perf_buffer *rb = event->rb;
 	int ret;
+
+	if (!IS_ENABLED(CONFIG_MMU))
+		return -EOPNOTSUPP;
 
 	mutex_lock(&rb->aux.mutex);
 	ret = aux_check_state(rb, vma);

@@ -457,6 +457,21 @@ static void test_mapped(void)
 	unmap(&area);
 	unmap(&data);
 	point(world_clean(), "mapped: nothing is left of that");
+
+	begin();
+	world.memlock = 64 << 20;
+	map_both(&data, &area, &event, 2048, VM_WRITE);
+	for (int after = 0; after < 2; after++) {
+		world.signal_after = after;
+		point(map(&more, &event, 8, 2048, VM_SHARED) == -EINTR && event.rb->aux.maps == 1 &&
+		      all_mapped(2048), "mapped: a fatal signal ends a second mapping, %d", after);
+	}
+	point(!map(&more, &event, 8, 2048, VM_SHARED) && entries_mapped() == 4096,
+	      "mapped: which is possible again");
+	unmap(&more);
+	unmap(&area);
+	unmap(&data);
+	point(world_clean(), "mapped: nothing is left of signals");
 }
 
 void test_area(unsigned long steps)

@@ -108,6 +108,8 @@ typedef struct { bool held; } spinlock_t;
 #define local_irq_restore(flags) ((void)(world.irqs_off = (flags)))
 #define cond_resched()		must(!world.irqs_off && !world.rcu, "sleeping is allowed")
 #define cpu_relax()		((void)0)
+#define IS_ENABLED(option)	(option)
+#define CONFIG_MMU		1
 
 struct irq_work { void (*func)(struct irq_work *work); bool queued; };
 struct work_struct { void (*func)(struct work_struct *work); bool queued; };
