@@ -54,7 +54,8 @@
  * AUX_CLOSE
  *   aux_stop_writer() sets the state to CLOSING, then reads last_cpu and
  *   writer. aux_claim() sets last_cpu and writer, then reads the state. With a
- *   full barrier on both sides, at least one of the two sees the other.
+ *   full barrier on both sides, at least one of the two sees the other. A CPU
+ *   that finds itself in last_cpu need not set it: it has done so before.
  *   A transaction uses the area; then aux_release() clears writer and reads the
  *   state, with a full barrier between, which gives the same guarantee. The area
  *   is freed on two conditions: writer was read as NULL (load-acquire), and an
@@ -123,7 +124,7 @@ enum perf_aux_state {
  * @wakeup: (W) the head at which to wake the reader next; U64_MAX in overwrite mode
  * @user_page: (S) perf_buffer::user_page, which is in another cache line
  * @lost_flags: (W) flags of the PERF_RECORD_AUX that have been lost since the last
- *	one was written; all flags that tell a loss are in the lower half
+ *	one was written
  * @order: (S) log2 of @nr_pages
  * @overwrite: (S) the newest data win, whatever the reader has read
  * @watermark: (S) number of bytes after which the reader is woken; not used in

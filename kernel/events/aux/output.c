@@ -41,8 +41,10 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 }
 
 /*
- * The last transaction began on another CPU. munmap() stops one CPU, so all writers
- * are bound to it, or to a task.
+ * This CPU is not that of the last transaction. As munmap() stops only the CPU of
+ * the last one, the event must be bound to a CPU, or to one task.
+ *
+ * Return: false if it is not
  */
 static noinline bool aux_move_here(struct perf_aux *aux, struct perf_event *event)
 {
@@ -78,7 +80,7 @@ static struct perf_buffer *aux_claim(struct perf_event *event)
 	/* SET_OUTPUT can join AUX events of two PMUs through a third event. */
 	if (unlikely(READ_ONCE(aux->pmu) != event->pmu))
 		return NULL;
-	/* Written first: aux_stop_writer() stops last_cpu even without a writer. */
+	/* Before writer: aux_stop_writer() stops last_cpu even without a writer. */
 	if (unlikely(READ_ONCE(aux->last_cpu) != smp_processor_id()) &&
 	    !aux_move_here(aux, event))
 		return NULL;
@@ -139,8 +141,11 @@ static bool aux_open(struct perf_output_handle *handle, struct perf_aux *aux)
 	return handle->size;
 }
 
-/* The format of the data and OVERWRITE tell the reader nothing by themselves. */
-#define AUX_FLAGS_TO_TELL	(~(u64)(PERF_AUX_FLAG_OVERWRITE | \
+/*
+ * The format of the data and OVERWRITE tell the reader nothing by themselves. All
+ * others are in the lower half, which perf_aux::lost_flags has.
+ */
+#define AUX_FLAGS_TO_TELL	((u32)~(PERF_AUX_FLAG_OVERWRITE | \
 					PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK))
 
 /*
@@ -152,7 +157,7 @@ static __always_inline void aux_report(struct perf_buffer *rb,
 				       struct perf_event *event,
 				       u64 offset, u64 size, u64 flags)
 {
-	u64 tell;
+	u32 tell;
 
 	flags |= rb->aux.lost_flags;
 	tell = flags & AUX_FLAGS_TO_TELL;

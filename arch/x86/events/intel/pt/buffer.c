@@ -246,7 +246,10 @@ static void pt_set_marks(struct pt_buffer *buf, const struct pt_marks *marks)
 	buf->marked = true;
 }
 
-/* Full-trace mode with a table of one region: stop at the end of the region. */
+/*
+ * Full-trace mode with a table of one region: stop at the end of the region. As
+ * until stays 0, these marks never hold for another transaction.
+ */
 static void pt_set_one_region(struct pt_buffer *buf)
 {
 	buf->marks.stop = buf->region;

@@ -111,7 +111,7 @@ static inline u64 pt_offset_in(const struct pt_layout *layout,
  * @stop_at: position of the end of @stop
  * @tail: position up to which the reader has released the area
  * @wakeup: position at which to wake the reader
- * @until: with the same @tail and @wakeup, the marks are right up to this head
+ * @until: with the same @tail and @wakeup, the marks are right for heads below this
  */
 struct pt_marks {
 	unsigned int	stop;
@@ -177,7 +177,7 @@ static inline bool pt_place_marks(const struct pt_layout *layout, u64 head,
 	}
 	if (end > head) {
 		marks->intr = region;
-		marks->until = wakeup > head ? min(wakeup, end) : end;
+		marks->until = end;
 	} else {
 		marks->intr = marks->stop;
 		marks->until = marks->stop_at;
