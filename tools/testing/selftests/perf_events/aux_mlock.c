@@ -21,16 +21,16 @@
 #include "aux_util.h"
 
 #define DATA_PAGES	8
-/* More than the allowance of perf_event_mlock_kb on up to 8 CPUs. */
-#define AREA		(8UL << 20)
 #define NOBODY		65534
 #define OTHER		65533
 #define REPEAT		5
-/* More than any allowance, and pages that it always pays for */
-#define TOO_LARGE	(256UL << 20)
+/* Pages that the allowance always pays for */
 #define SMALL_PAGES	1
 #define SMALL_AREA	(64UL << 10)
 #define RACES		3000
+
+/* Bytes of an area that is larger than the allowance */
+static size_t area;
 
 /* KiB: pinned by this process; by a new process of two users, when it maps an area. */
 struct counters {
@@ -58,7 +58,7 @@ static long long pinned_as(uid_t uid)
 
 	become(uid);
 	if (aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES) ||
-	    aux_map_area(&event, AREA, PROT_READ))
+	    aux_map_area(&event, area, PROT_READ))
 		return -1;
 	return aux_status(getpid(), "VmPin");
 }
@@ -85,6 +85,7 @@ FIXTURE_SETUP(aux_mlock)
 		SKIP(return, "%s", aux_missing_users());
 	if (geteuid())
 		SKIP(return, "needs root, to become other users");
+	area = aux_beyond_allowance();
 	self->start.pinned = own_pinned();
 	self->start.nobody = probe_user(NOBODY);
 	self->start.other = probe_user(OTHER);
@@ -127,7 +128,7 @@ static void partner_main(struct aux_event *event, uid_t uid, enum mapping how,
 	before = own_pinned();
 	if (how == DATA_AND_AREA && aux_map_data(&mine, DATA_PAGES))
 		_exit(4);
-	if (how != COPY_OF_AREA && aux_map_area(&mine, AREA, PROT_READ))
+	if (how != COPY_OF_AREA && aux_map_area(&mine, area, PROT_READ))
 		_exit(5);
 	if (write(done, "", 1) != 1)
 		_exit(6);
@@ -179,7 +180,7 @@ TEST_F(aux_mlock, map_and_unmap)
 {
 	for (unsigned int i = 0; i < REPEAT; i++) {
 		ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-		ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+		ASSERT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
 		EXPECT_GT(own_pinned(), self->start.pinned);
 		aux_unmap(&self->event);
 		EXPECT_EQ(own_pinned(), self->start.pinned);
@@ -191,7 +192,7 @@ TEST_F(aux_mlock, refused_mappings_charge_nothing)
 {
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
 	for (unsigned int i = 0; i < REPEAT; i++)
-		EXPECT_EQ(aux_map_area(&self->event, AREA + aux_page_size(), PROT_READ), -EINVAL);
+		EXPECT_EQ(aux_map_area(&self->event, area + aux_page_size(), PROT_READ), -EINVAL);
 	EXPECT_EQ(own_pinned(), self->start.pinned);
 	aux_unmap(&self->event);
 	expect_start(_metadata, &self->start);
@@ -199,12 +200,14 @@ TEST_F(aux_mlock, refused_mappings_charge_nothing)
 
 TEST_F(aux_mlock, more_than_there_is_charges_nothing)
 {
-	unsigned long long size = 1ULL << 42;
+	/* More than memory, and more pages than an int can count */
+	unsigned long long sizes[] = { 1ULL << 42, 1ULL << 44 };
 
-	if (size > SIZE_MAX)
+	if (sizes[0] > SIZE_MAX)
 		SKIP(return, "no size has more than %zu bits here", sizeof(size_t) * 8);
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	EXPECT_EQ(aux_map_area(&self->event, size, PROT_READ), -ENOMEM);
+	EXPECT_EQ(aux_map_area(&self->event, sizes[0], PROT_READ), -ENOMEM);
+	EXPECT_EQ(aux_map_area(&self->event, sizes[1], PROT_READ), -ENOMEM);
 	EXPECT_EQ(own_pinned(), self->start.pinned);
 	aux_unmap(&self->event);
 	expect_start(_metadata, &self->start);
@@ -229,7 +232,7 @@ static pid_t start_refused_mappings(uid_t uid)
 	become_limited(uid);
 	if (aux_open_mapped(&event, NULL, 0, -1, SMALL_PAGES))
 		_exit(1);
-	while (aux_map_area(&event, TOO_LARGE, PROT_READ) == -EPERM)
+	while (aux_map_area(&event, area, PROT_READ) == -EPERM)
 		;
 	_exit(1);
 }
@@ -265,7 +268,7 @@ TEST_F_TIMEOUT(aux_mlock, refused_mappings_disturb_nobody, 60)
 TEST_F(aux_mlock, data_gone_before_area)
 {
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	ASSERT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
 	munmap(self->event.page, self->event.data_len);
 	self->event.page = NULL;
 	aux_unmap_area(&self->event);
@@ -277,7 +280,7 @@ TEST_F(aux_mlock, unmapped_last_by_another_process)
 	struct partner p;
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	ASSERT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
 	start_partner(&p, &self->event, 0, DATA_AND_AREA);
 	aux_unmap(&self->event);
 	EXPECT_EQ(end_partner(&p), 0);
@@ -290,8 +293,8 @@ TEST_F(aux_mlock, copied_by_fork)
 	struct partner p;
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
-	if (madvise(self->event.area, AREA, MADV_DOFORK)) {
+	ASSERT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
+	if (madvise(self->event.area, area, MADV_DOFORK)) {
 		EXPECT_EQ(errno, EINVAL);
 	} else {
 		start_partner(&p, &self->event, 0, COPY_OF_AREA);
@@ -307,7 +310,7 @@ TEST_F(aux_mlock, unmapped_last_by_another_user)
 	struct partner p;
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	ASSERT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
 	start_partner(&p, &self->event, NOBODY, DATA_AND_AREA);
 	aux_unmap(&self->event);
 	EXPECT_EQ(end_partner(&p), 0);
@@ -331,7 +334,7 @@ TEST_F(aux_mlock, area_of_another_user_unmapped_last_here)
 
 	ASSERT_EQ(aux_map_data(&self->event, DATA_PAGES), 0);
 	start_partner(&p, &self->event, OTHER, DATA_AND_AREA);
-	EXPECT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+	EXPECT_EQ(aux_map_area(&self->event, area, PROT_READ), 0);
 	/* The partner pays, and has ended before its pages are free. */
 	end_partner(&p);
 	aux_unmap(&self->event);

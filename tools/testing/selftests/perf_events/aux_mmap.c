@@ -214,15 +214,6 @@ TEST(inherited_on_all_cpus)
 	aux_close(&event);
 }
 
-static size_t beyond_allowance(void)
-{
-	size_t len = aux_page_size();
-
-	while (len <= aux_allowance())
-		len *= 2;
-	return len;
-}
-
 TEST(mlock_limit_of_unprivileged_user)
 {
 	struct rlimit none = { };
@@ -237,7 +228,7 @@ TEST(mlock_limit_of_unprivileged_user)
 	ASSERT_EQ(setresuid(NOBODY, NOBODY, NOBODY), 0);
 
 	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
-	EXPECT_EQ(aux_map_area(&event, beyond_allowance(), PROT_READ | PROT_WRITE), -EPERM);
+	EXPECT_EQ(aux_map_area(&event, aux_beyond_allowance(), PROT_READ | PROT_WRITE), -EPERM);
 	/* What was refused is not charged. */
 	EXPECT_EQ(aux_map_area(&event, 4 * aux_page_size(), PROT_READ | PROT_WRITE), 0);
 	aux_close(&event);

@@ -13,9 +13,9 @@
 /* Instructions: in the first tenth of the work, and never */
 #define EARLY		20000
 #define NEVER		1000000000000ULL
-/* In turns, which do not fall together */
-#define OPEN		50000
-#define CLOSE		17000
+/* In turns, which do not fall together, and a few of each, or they are throttled */
+#define OPEN		210000
+#define CLOSE		68000
 #define DATA_PAGES	16
 /* Seconds */
 #define PATIENCE	10
@@ -29,11 +29,14 @@ FIXTURE(aux_pause)
 
 FIXTURE_SETUP(aux_pause)
 {
+	const char *why;
+
 	self->trace.fd = -1;
 	self->pause = -1;
 	self->resume = -1;
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	why = aux_missing_links() ?: aux_missing_rate();
+	if (why)
+		SKIP(return, "%s", why);
 }
 
 FIXTURE_TEARDOWN(aux_pause)

@@ -798,6 +798,8 @@ int aux_restore_at_end(const char *path, const char *text)
 
 #define SAMPLE_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define CPU_TIME	"/proc/sys/kernel/perf_cpu_time_max_percent"
+/* What the kernel begins with */
+#define USUAL_RATE	100000
 
 /* With 0 or 100 percent, the kernel takes no other rate. */
 int aux_limit_samples(unsigned int rate)
@@ -812,6 +814,17 @@ int aux_limit_samples(unsigned int rate)
 	});
 	ret = ret ?: aux_write_file(CPU_TIME, "25");
 	return ret ?: aux_write_file(SAMPLE_RATE, text);
+}
+
+const char *aux_missing_rate(void)
+{
+	/* With 0 percent, the kernel does not lower the rate if samples take long. */
+	if (!access(SAMPLE_RATE, W_OK) && !aux_limit_samples(USUAL_RATE) &&
+	    !aux_write_file(CPU_TIME, "0"))
+		return NULL;
+	if (aux_read_number(SAMPLE_RATE) < USUAL_RATE / 2)
+		return "perf_event_max_sample_rate is lowered, and only root may raise it";
+	return NULL;
 }
 
 int aux_restore_cpu_1_at_end(void)
@@ -882,13 +895,38 @@ long long aux_status(pid_t pid, const char *key)
 	return value;
 }
 
+/* sysconf() of some C libraries counts those on which this task may run. */
+static unsigned int online_cpus(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "r");
+	unsigned int first, last, cpus = 0;
+	int found;
+
+	while (file && (found = fscanf(file, "%u-%u", &first, &last)) > 0) {
+		cpus += found == 2 ? last - first + 1 : 1;
+		if (fgetc(file) != ',')
+			break;
+	}
+	if (file)
+		fclose(file);
+	return cpus;
+}
+
 size_t aux_allowance(void)
 {
 	size_t kib = aux_read_number("/proc/sys/kernel/perf_event_mlock_kb");
 
 	/* The kernel counts pages, for each CPU. */
-	return kib * 1024 / aux_page_size() * aux_page_size() *
-	       sysconf(_SC_NPROCESSORS_ONLN);
+	return kib * 1024 / aux_page_size() * aux_page_size() * online_cpus();
+}
+
+size_t aux_beyond_allowance(void)
+{
+	size_t len = aux_page_size();
+
+	while (len <= aux_allowance())
+		len *= 2;
+	return len;
 }
 
 long aux_minor_faults(void)

@@ -152,6 +152,11 @@ int aux_restore_cpu_1_at_end(void);
  * it further if a sample takes long. 0 or -errno
  */
 int aux_limit_samples(unsigned int rate);
+/*
+ * Why events cannot overflow some 50 times in a tick here, or NULL. Sets both sysctls of samples
+ * until the caller ends, if it may.
+ */
+const char *aux_missing_rate(void);
 /* A child that works forever on a CPU, -1: on any that the caller may run on. */
 pid_t aux_worker(int cpu);
 /* What a child says, which becomes that user and may do so in any way; -1 if it says nothing. */
@@ -163,6 +168,8 @@ long long aux_status(pid_t pid, const char *key);
 long aux_read_number(const char *path);
 /* Bytes that perf_event_mlock_kb grants to each user. */
 size_t aux_allowance(void);
+/* The smallest area that is larger than that */
+size_t aux_beyond_allowance(void);
 long aux_minor_faults(void);
 double aux_seconds(void);
 
