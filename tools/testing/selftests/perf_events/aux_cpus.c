@@ -117,9 +117,7 @@ static bool goes_on(struct aux_event *event, struct aux_log *log)
 	__u64 before = aux_head(event);
 
 	for (unsigned int i = 0; i < 1000 && aux_head(event) == before; i++) {
-		aux_drain(event, log);
-		aux_set_tail(event, log->end);
-		aux_enable(event);
+		aux_read_on(event, log);
 		usleep(10000);
 	}
 	return aux_head(event) != before;

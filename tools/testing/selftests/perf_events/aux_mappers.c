@@ -28,6 +28,8 @@ FIXTURE(aux_mappers)
 
 FIXTURE_SETUP(aux_mappers)
 {
+	struct perf_event_attr attr;
+
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
@@ -36,7 +38,9 @@ FIXTURE_SETUP(aux_mappers)
 	ASSERT_NE(self->shared, MAP_FAILED);
 	self->worker = aux_worker(-1);
 	ASSERT_GT(self->worker, 0);
-	ASSERT_EQ(aux_open_mapped(&self->event, NULL, self->worker, -1, DATA_PAGES), 0);
+	aux_attr(&attr);
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, self->worker, -1, DATA_PAGES), 0);
 	self->size = AREA_PAGES * aux_page_size();
 	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ), 0);
 }
@@ -59,11 +63,26 @@ static bool reaches(const unsigned int *what, unsigned int value)
 	return false;
 }
 
+/* Whether the event is enabled, and its task runs. */
+static bool is_enabled(struct aux_event *event)
+{
+	__u64 before = aux_time_enabled(event);
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		if (aux_time_enabled(event) > before)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
 /* In overwrite mode the head moves when the trace stops, at the latest. */
 static bool moves(struct aux_event *event)
 {
 	__u64 before = aux_head(event);
 
+	if (!is_enabled(event))
+		return false;
 	for (unsigned int i = 0; i < 1000 && aux_head(event) == before; i++) {
 		usleep(10000);
 		aux_disable(event);

@@ -315,6 +315,15 @@ const char *aux_missing_hotplug(void)
 }
 
 /* intel_pt: PSB; aux_synth: the first word of each packet; others: any byte */
+void aux_read_on(struct aux_event *event, struct aux_log *log)
+{
+	aux_drain(event, log);
+	aux_set_tail(event, aux_head(event));
+	/* Again if need be: the kernel may disable it only after it has written the record. */
+	if (log->flags & PERF_AUX_FLAG_TRUNCATED)
+		aux_enable(event);
+}
+
 bool aux_has_trace(const void *data, size_t size)
 {
 	static const unsigned char psb[16] = {

@@ -121,6 +121,12 @@ void aux_note(struct aux_event *event, struct aux_log *log, const struct aux_rec
 /* Take all records there are now. */
 void aux_drain(struct aux_event *event, struct aux_log *log);
 
+/*
+ * Read on: take all records and data there are, and enable the event if the last record said that
+ * the area was full. What a test has disabled otherwise stays so.
+ */
+void aux_read_on(struct aux_event *event, struct aux_log *log);
+
 /* Whether so much of a trace has what each trace has now and then. */
 bool aux_has_trace(const void *data, size_t size);
 
