@@ -40,13 +40,14 @@ FIXTURE_VARIANT_ADD(aux_full, per_cpu_1) { .cpu = 1 };
 
 FIXTURE_SETUP(aux_full)
 {
+	const char *why = variant->per_task ? aux_missing() : aux_missing_cpu();
 	struct perf_event_attr attr;
 
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
+	if (why)
+		SKIP(return, "%s", why);
 	if (aux_pin(0, variant->cpu))
 		SKIP(return, "no CPU %d", variant->cpu);
 

@@ -448,13 +448,17 @@ TEST(grandchild_is_disabled_with_its_family)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .inherit = 1,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1,
 	};
-	int fd = aux_open(&attr, 0, -1);
-	pid_t child = forking_child();
 	double begin = aux_seconds();
+	pid_t child;
+	int fd;
 
+	if (aux_missing_events())
+		SKIP(return, "%s", aux_missing_events());
+	fd = aux_open(&attr, 0, -1);
 	ASSERT_GE(fd, 0);
+	child = forking_child();
 	aux_pin(0, 0);
 	for (unsigned int i = 0; i < TOGGLES && aux_seconds() - begin < TOGGLE_SECONDS; i++) {
 		__u64 count;

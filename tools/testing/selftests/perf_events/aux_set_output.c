@@ -134,6 +134,7 @@ TEST_F(aux_set_output, inherited_event_of_a_task_is_refused)
 		.size = sizeof(dummy),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
 	};
 	struct aux_event target, event = { .fd = -1 };
 
@@ -268,10 +269,19 @@ static void map_data_in_turn(int fd, double seconds)
 TEST_F_TIMEOUT(aux_set_output, data_go_while_the_area_comes, 60)
 {
 	struct aux_event *e = &self->events[0];
-	double end = aux_seconds() + 2 * RACE_SECONDS;
 	unsigned int rounds = 0;
-	pid_t pid = fork();
+	double end;
+	pid_t pid;
+	int ret;
 
+	ASSERT_EQ(aux_map_data(e, DATA_PAGES), 0);
+	ret = aux_map_area(e, LARGE_AREA, PROT_READ | PROT_WRITE);
+	aux_unmap(e);
+	if (ret == -EPERM)
+		SKIP(return, "needs a larger RLIMIT_MEMLOCK");
+
+	end = aux_seconds() + 2 * RACE_SECONDS;
+	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
 		map_data_in_turn(e->fd, 2 * RACE_SECONDS);

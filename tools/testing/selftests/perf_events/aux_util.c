@@ -199,6 +199,23 @@ const char *aux_missing(void)
 	return reason[0] ? reason : NULL;
 }
 
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+
+const char *aux_missing_cpu(void)
+{
+	if (!may_trace() && aux_read_number(PARANOID) > 0)
+		return "a CPU's events need CAP_PERFMON, or a lower perf_event_paranoid";
+	return aux_missing();
+}
+
+/* From 3 on, some distributions let users without rights open no event. */
+const char *aux_missing_events(void)
+{
+	if (!may_trace() && aux_read_number(PARANOID) > 2)
+		return "events need CAP_PERFMON, or a lower perf_event_paranoid";
+	return NULL;
+}
+
 bool aux_skips(void)
 {
 	return is_bts();
@@ -227,7 +244,7 @@ const char *aux_missing_users(void)
 	if (is_synth())
 		return "without CAP_PERFMON, nobody may open events of aux_synth";
 	/* From 3 on, some distributions let users without rights trace nothing. */
-	if (aux_read_number("/proc/sys/kernel/perf_event_paranoid") > (is_bts() ? 1 : 2))
+	if (aux_read_number(PARANOID) > (is_bts() ? 1 : 2))
 		return "perf_event_paranoid lets nobody without CAP_PERFMON trace with this PMU";
 	return aux_missing();
 }

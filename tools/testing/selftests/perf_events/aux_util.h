@@ -196,6 +196,10 @@ bool aux_by_time(void);
 
 /* Why the tests of this file cannot be made here, or NULL. */
 const char *aux_missing(void);
+/* ... of a CPU */
+const char *aux_missing_cpu(void);
+/* Why not even an event of software can be opened here, or NULL. */
+const char *aux_missing_events(void);
 /* ... for those in which users without rights trace. */
 const char *aux_missing_users(void);
 /* ... for those in which other events pause the trace, or have it in samples. */
