@@ -30,6 +30,7 @@ FIXTURE(aux_full)
 FIXTURE_VARIANT(aux_full)
 {
 	bool per_task;
+	/* of those on which the test may run */
 	int cpu;
 };
 
@@ -42,20 +43,23 @@ FIXTURE_SETUP(aux_full)
 {
 	const char *why = variant->per_task ? aux_missing() : aux_missing_cpu();
 	struct perf_event_attr attr;
+	int cpu;
 
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
 	if (why)
 		SKIP(return, "%s", why);
-	if (aux_pin(0, variant->cpu))
-		SKIP(return, "no CPU %d", variant->cpu);
+	cpu = aux_cpu(variant->cpu);
+	if (cpu < 0)
+		SKIP(return, "one CPU only");
+	ASSERT_EQ(aux_pin(0, cpu), 0);
 
 	aux_attr(&attr);
 	/* Only being full wakes the reader. */
 	attr.aux_watermark = UINT32_MAX;
 	ASSERT_EQ(aux_open_mapped(&self->event, &attr, variant->per_task ? 0 : -1,
-				  variant->per_task ? -1 : variant->cpu, DATA_PAGES), 0);
+				  variant->per_task ? -1 : cpu, DATA_PAGES), 0);
 	self->size = AREA_PAGES * aux_page_size();
 	ASSERT_EQ(aux_map_area(&self->event, self->size, PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
@@ -196,10 +200,11 @@ TEST(reader_on_another_cpu_is_never_too_early)
 
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	if (aux_pin(0, 1) || aux_pin(0, 0))
+	if (aux_cpu(1) < 0)
 		SKIP(return, "one CPU only");
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
 
-	worker = aux_worker(1);
+	worker = aux_worker(aux_cpu(1));
 	aux_attr(&attr);
 	attr.aux_watermark = UINT32_MAX;
 	ASSERT_EQ(aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES), 0);
@@ -297,9 +302,10 @@ TEST(refresh_is_never_too_early)
 		struct perf_event_attr attr;
 		pid_t worker;
 
-		if (aux_pin(0, 1) || aux_pin(0, 0))
+		if (aux_cpu(1) < 0)
 			SKIP(return, "one CPU only");
-		worker = aux_worker(1);
+		ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
+		worker = aux_worker(aux_cpu(1));
 		aux_sampler_attr(&attr, limits[i].period);
 		attr.disabled = 1;
 		if (aux_open_mapped(&event, &attr, worker, -1, DATA_PAGES)) {

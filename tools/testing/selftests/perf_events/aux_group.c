@@ -214,18 +214,18 @@ TEST(member_of_software_starts_at_once)
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK, .exclude_kernel = 1,
 	};
+	int leader, cpu = aux_cpu(0);
 	__u64 head = 0;
-	int leader;
 
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())
 		SKIP(return, "needs root, to trace a CPU");
-	ASSERT_EQ(aux_pin(0, 0), 0);
-	leader = aux_open(&attr, -1, 0);
+	ASSERT_EQ(aux_pin(0, cpu), 0);
+	leader = aux_open(&attr, -1, cpu);
 	ASSERT_GE(leader, 0);
 	aux_attr(&attr);
-	trace.fd = aux_open_in_group(&attr, -1, 0, leader);
+	trace.fd = aux_open_in_group(&attr, -1, cpu, leader);
 	ASSERT_GE(trace.fd, 0);
 	ASSERT_EQ(aux_map_data(&trace, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&trace, AREA, PROT_READ | PROT_WRITE), 0);
@@ -332,19 +332,19 @@ TEST(child_keeps_the_link)
 	attr.inherit = 1;
 	attr.disabled = 0;
 	/* An event that is inherited and mapped stays on one CPU. */
-	ASSERT_EQ(aux_open_mapped(&trace, &attr, 0, 0, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&trace, &attr, 0, aux_cpu(0), DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&trace, AREA, PROT_READ), 0);
 	aux_sampler_attr(&attr, PERIOD);
 	attr.inherit = 1;
 	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_AUX;
 	attr.aux_sample_size = SAMPLE_SIZE;
-	event.fd = aux_open_in_group(&attr, 0, 0, trace.fd);
+	event.fd = aux_open_in_group(&attr, 0, aux_cpu(0), trace.fd);
 	ASSERT_GE(event.fd, 0);
 	ASSERT_EQ(aux_map_data(&event, DATA_PAGES), 0);
 
 	pid = fork();
 	if (!pid)
-		sampled_child(0);
+		sampled_child(aux_cpu(0));
 	ASSERT_GT(pid, 0);
 	EXPECT_TRUE(sample_comes(&event, pid));
 	kill(pid, SIGKILL);

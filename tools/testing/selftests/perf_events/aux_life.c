@@ -343,13 +343,12 @@ TEST_F_TIMEOUT(aux_life, children_are_traced, 60)
 	__u32 ids[2];
 	__u64 end = 0;
 
-	if (aux_pin(0, 0))
-		SKIP(return, "may not run on CPU 0");
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
 	aux_attr(&attr);
 	attr.inherit = 1;
 	attr.sample_id_all = 1;
 	attr.sample_type = PERF_SAMPLE_TID;
-	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, 0, DATA_PAGES), 0);
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, aux_cpu(0), DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
 	for (unsigned int i = 1; i <= CHILDREN; i++) {

@@ -153,8 +153,8 @@ TEST(none_without_an_area)
 		SKIP(return, "%s", why);
 	if (geteuid())
 		SKIP(return, "needs root, to trace a CPU");
-	ASSERT_EQ(aux_pin(0, 0), 0);
-	ASSERT_EQ(open_group(&trace, &event, MOST_DATA, PROT_READ, 0), 0);
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
+	ASSERT_EQ(open_group(&trace, &event, MOST_DATA, PROT_READ, aux_cpu(0)), 0);
 	ASSERT_EQ(aux_enable(&trace), 0);
 	/* Work may be a time, in which a busy machine gets to no sample. */
 	for (unsigned int i = 0; i < TRIES && !with.largest; i++) {

@@ -36,6 +36,7 @@ FIXTURE(aux_set_output)
 
 FIXTURE_SETUP(aux_set_output)
 {
+	int cpu = aux_cpu(0);
 	struct perf_event_attr attr;
 
 	self->events[0].fd = -1;
@@ -46,9 +47,9 @@ FIXTURE_SETUP(aux_set_output)
 	attr.sample_type = PERF_SAMPLE_TID;
 	attr.sample_id_all = 1;
 	for (int i = 0; i < 2; i++) {
-		self->workers[i] = aux_worker(0);
+		self->workers[i] = aux_worker(cpu);
 		ASSERT_GT(self->workers[i], 0);
-		self->events[i].fd = aux_open(&attr, self->workers[i], 0);
+		self->events[i].fd = aux_open(&attr, self->workers[i], cpu);
 		ASSERT_GE(self->events[i].fd, 0);
 	}
 }

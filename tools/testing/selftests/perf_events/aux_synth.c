@@ -441,9 +441,8 @@ TEST_F_TIMEOUT(aux_synth, children, 60)
 	const __u64 config = SYNTH_PERIOD(200) | SYNTH_PACKETS(1) | SYNTH_FROM(variant->from);
 	__u64 tail = 0, tids = 0;
 
-	if (aux_pin(0, 0))
-		SKIP(return, "may not run on CPU 0");
-	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, 0, true), 0);
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
+	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, aux_cpu(0), true), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
 	for (unsigned int i = 0; i < LAPS; i++) {
 		pid_t child = fork();
@@ -808,7 +807,7 @@ TEST_F_TIMEOUT(aux_synth, no_start, 60)
  */
 TEST_F_TIMEOUT(aux_synth, unmapped_while_it_runs, 60)
 {
-	pid_t worker = aux_worker(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 1 : -1);
+	pid_t worker = aux_worker(aux_cpu(1));
 	struct perf_event_attr attr;
 	__u64 area = 0;
 

@@ -66,7 +66,7 @@ FIXTURE_SETUP(aux_throttle)
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())
 		SKIP(return, "needs root, to lower perf_event_max_sample_rate");
-	ASSERT_EQ(aux_pin(0, 0), 0);
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
 	ASSERT_EQ(aux_limit_samples(RATE), 0);
 }
 
@@ -83,8 +83,8 @@ static int open_leader(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, __u32 act
 	aux_attr(&attr);
 	attr.aux_watermark = WATERMARK;
 	aux_set_action(&attr, action);
-	return aux_open_mapped(&self->trace, &attr, per_cpu ? -1 : 0, per_cpu ? 0 : -1,
-			       DATA_PAGES) ?:
+	return aux_open_mapped(&self->trace, &attr, per_cpu ? -1 : 0,
+			       per_cpu ? aux_cpu(0) : -1, DATA_PAGES) ?:
 	       aux_map_area(&self->trace, AREA, PROT_READ | PROT_WRITE);
 }
 
@@ -94,7 +94,7 @@ static int add(FIXTURE_DATA(aux_throttle) *self, bool per_cpu, struct perf_event
 	int fd;
 
 	attr->sample_type = PERF_SAMPLE_PERIOD;
-	fd = aux_open_in_group(attr, per_cpu ? -1 : 0, per_cpu ? 0 : -1, self->trace.fd);
+	fd = aux_open_in_group(attr, per_cpu ? -1 : 0, per_cpu ? aux_cpu(0) : -1, self->trace.fd);
 	if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, self->trace.fd)) {
 		close(fd);
 		fd = -1;

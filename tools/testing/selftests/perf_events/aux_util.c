@@ -729,6 +729,19 @@ bool aux_is_locked_down(void)
 	return strstr(text, "[confidentiality]");
 }
 
+int aux_cpu(unsigned int n)
+{
+	static cpu_set_t all;
+	int cpu;
+
+	if (!CPU_COUNT(&all) && sched_getaffinity(0, sizeof(all), &all))
+		return -1;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all) && !n--)
+			return cpu;
+	return -1;
+}
+
 int aux_pin(pid_t pid, int cpu)
 {
 	cpu_set_t set;
@@ -865,8 +878,8 @@ pid_t aux_worker(int cpu)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (cpu >= 0)
-		aux_pin(0, cpu);
+	if (cpu >= 0 && aux_pin(0, cpu))
+		_exit(1);
 	for (;;) {
 		aux_work(10000);
 		sched_yield();

@@ -141,6 +141,11 @@ void aux_work(unsigned int rounds);
  */
 __u64 aux_fill(struct aux_event *event);
 
+/*
+ * Number N, from 0 on, of the CPUs on which this process could run when it first asked, as it may
+ * be in a cpuset; -1 if there are fewer.
+ */
+int aux_cpu(unsigned int n);
 int aux_pin(pid_t pid, int cpu);
 /* 0 or -errno, as those below */
 int aux_write_file(const char *path, const char *text);
