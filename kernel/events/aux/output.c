@@ -41,23 +41,6 @@ static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 }
 
 /*
- * This CPU is not that of the last transaction. As munmap() stops only the CPU of
- * the last one, the event must be bound to a CPU, or to one task.
- *
- * Return: false if it is not
- */
-static noinline bool aux_move_here(struct perf_aux *aux, struct perf_event *event)
-{
-	int cpu = smp_processor_id();
-
-	if (WARN_ON_ONCE(event->cpu < 0 ? !!event->parent : event->cpu != cpu))
-		return false;
-
-	WRITE_ONCE(aux->last_cpu, cpu);
-	return true;
-}
-
-/*
  * Make the event the writer of its buffer's area. RCU keeps the buffer until then,
  * and afterwards the area does. The access is raw, as event->rb is not marked __rcu.
  * An inherited event has no buffer but its parent's.
@@ -67,23 +50,26 @@ static noinline bool aux_move_here(struct perf_aux *aux, struct perf_event *even
 static struct perf_buffer *aux_claim(struct perf_event *event)
 {
 	struct perf_buffer *rb = rcu_dereference_raw(event->rb);
+	int cpu = smp_processor_id();
 	struct perf_aux *aux;
 
-	if (unlikely(!rb)) {
-		if (event->parent)
-			rb = rcu_dereference_raw(event->parent->rb);
-		if (!rb)
-			return NULL;
-	}
+	if (unlikely(!rb) && event->parent)
+		rb = rcu_dereference_raw(event->parent->rb);
+	if (!rb)
+		return NULL;
 
 	aux = &rb->aux;
 	/* SET_OUTPUT can join AUX events of two PMUs through a third event. */
 	if (unlikely(READ_ONCE(aux->pmu) != event->pmu))
 		return NULL;
-	/* Before writer: aux_stop_writer() stops last_cpu even without a writer. */
-	if (unlikely(READ_ONCE(aux->last_cpu) != smp_processor_id()) &&
-	    !aux_move_here(aux, event))
-		return NULL;
+	if (unlikely(READ_ONCE(aux->last_cpu) != cpu)) {
+		/* munmap() stops only one CPU: a writer has one CPU, or one task. */
+		if (WARN_ON_ONCE(event->cpu < 0 ? !!event->parent :
+						  event->cpu != cpu))
+			return NULL;
+		/* Before writer: aux_stop_writer() stops it even without one. */
+		WRITE_ONCE(aux->last_cpu, cpu);
+	}
 	/* AUX_CLOSE and AUX_ENABLE; see aux.h */
 	if (WARN_ON_ONCE(cmpxchg(&aux->writer, NULL, event)))
 		return NULL;
