@@ -107,8 +107,9 @@ def relay(points: Points, name: str, directory: Path, prefix: str,
           reasons: Sequence[str] | None = None, may: bool = True) -> None:
     """
     The results of one program; the lines between them explain the next. A skip for another reason
-    than these, which are patterns, is a failure: what a test needs is not there any more. So is one
-    for want of rights, if the program may do all (as root, on a kernel that nobody has locked).
+    than these, which are patterns, is a failure: what a test needs is not there any more. MAY says
+    that the program ran as root, on a kernel that is not locked down. Then a test that is skipped
+    because the user has no right to do what it tests is a failure, too.
     """
     lines, report = read(name, directory)
     for test in report.tests:
