@@ -167,8 +167,8 @@ static void report(const struct fuzz *fuzz, double seconds)
 {
 	const struct stress_counts *counts = &fuzz->shared->counts;
 
-	for (unsigned int op = 0; stress_ops[op].name; op++) {
-		printf("%-20s %8lu", stress_ops[op].name, counts->of[op][0]);
+	for (unsigned int op = 0; fuzz_op(op); op++) {
+		printf("%-20s %8lu", fuzz_op(op)->name, counts->of[op][0]);
 		for (int i = 1; i < STRESS_ERRNOS; i++) {
 			if (counts->of[op][i])
 				printf("  %s %lu", strerrorname_np(i), counts->of[op][i]);

@@ -13,7 +13,7 @@
 
 /* How many choices of an operation a step records; all further ones are 0. */
 #define FUZZ_CHOICES	24
-/* Instead of a number in stress_ops: what was open is closed, and the next program begins. */
+/* Instead of an operation's number: what was open is closed, and the next program begins. */
 #define FUZZ_BEGIN	UINT8_MAX
 #define FUZZ_PROGRAMS	64
 #define FUZZ_MAX_STEPS	40
@@ -57,6 +57,35 @@ struct fuzz_shared {
 	/* steps within which something was made to fail */
 	atomic_ulong failures;
 };
+
+/* aux_fuzz_wild.c: operations with any values */
+void fuzz_find_pmus(void);
+int fuzz_open_any(struct stress_actor *actor);
+int fuzz_ioctl_any(struct stress_actor *actor);
+int fuzz_set_filter(struct stress_actor *actor);
+int fuzz_scribble(struct stress_actor *actor);
+int fuzz_map_any(struct stress_actor *actor);
+int fuzz_protect(struct stress_actor *actor);
+int fuzz_remap_any(struct stress_actor *actor);
+int fuzz_unmap_part(struct stress_actor *actor);
+int fuzz_advise(struct stress_actor *actor);
+int fuzz_pin_pages(struct stress_actor *actor);
+int fuzz_duplicate(struct stress_actor *actor);
+int fuzz_signal(struct stress_actor *actor);
+int fuzz_toggle(struct stress_actor *actor);
+int fuzz_task_events(struct stress_actor *actor);
+int fuzz_hotplug(struct stress_actor *actor);
+
+/* aux_fuzz_bpf.c: tracepoints of AUX areas, and programs that events and tracepoints run */
+#define FUZZ_TRACEPOINTS	6
+extern const char *const fuzz_tracepoints[FUZZ_TRACEPOINTS];
+void fuzz_find_tracepoints(void);
+const char *fuzz_tracepoint_of(const struct perf_event_attr *attr);
+int fuzz_open_tracepoint(struct stress_actor *actor);
+int fuzz_set_program(struct stress_actor *actor);
+int fuzz_hook_tracepoint(struct stress_actor *actor);
+/* Number OP of the operations: those of aux_stress, then those above; NULL behind them */
+const struct stress_op *fuzz_op(unsigned int op);
 
 /* aux_fuzz_steps.c: steps as text, and how programs come about; 0 or -errno */
 void fuzz_append(struct fuzz_list *list, const struct fuzz_step *steps, size_t count);

@@ -103,7 +103,7 @@ static int do_once(struct fuzz_thread *thread)
 		fuzz_write_fail(step->fail);
 		set_fail(thread, step->fail);
 	}
-	ret = stress_ops[step->op].run(&thread->actor);
+	ret = fuzz_op(step->op)->run(&thread->actor);
 	if (step->fail) {
 		note_failure(thread);
 		set_fail(thread, 0);
@@ -377,9 +377,9 @@ void fuzz_prepare(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	stress_find_pmus();
+	fuzz_find_pmus();
 	read_types();
-	stress_find_tracepoints();
+	fuzz_find_tracepoints();
 	stress_make_cgroups();
 	atexit(remove_cgroups);
 	signal(SIGIO, SIG_IGN);

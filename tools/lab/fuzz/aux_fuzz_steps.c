@@ -37,7 +37,7 @@ void fuzz_append(struct fuzz_list *list, const struct fuzz_step *steps, size_t c
 
 static const char *name_of(const struct fuzz_step *step)
 {
-	return step->op == FUZZ_BEGIN ? "begin" : stress_ops[step->op].name;
+	return step->op == FUZZ_BEGIN ? "begin" : fuzz_op(step->op)->name;
 }
 
 static void print(const struct fuzz_step *step, FILE *file)
@@ -88,8 +88,8 @@ static bool parse_op(struct fuzz_step *step, const char *name)
 	step->op = FUZZ_BEGIN;
 	if (!strcmp(name, "begin"))
 		return true;
-	for (step->op = 0; stress_ops[step->op].name; step->op++) {
-		if (!strcmp(stress_ops[step->op].name, name))
+	for (step->op = 0; fuzz_op(step->op); step->op++) {
+		if (!strcmp(fuzz_op(step->op)->name, name))
 			return true;
 	}
 	return false;
@@ -143,11 +143,11 @@ static uint8_t any_op(uint64_t *random)
 	uint64_t at;
 	uint8_t op;
 
-	for (op = 0; stress_ops[op].name; op++)
-		sum += stress_ops[op].weight;
+	for (op = 0; fuzz_op(op); op++)
+		sum += fuzz_op(op)->weight;
 	at = fuzz_random(random, sum);
-	for (op = 0; at >= stress_ops[op].weight; op++)
-		at -= stress_ops[op].weight;
+	for (op = 0; at >= fuzz_op(op)->weight; op++)
+		at -= fuzz_op(op)->weight;
 	return op;
 }
 

@@ -211,7 +211,7 @@ static const char *name_of_event(const struct perf_event_attr *attr)
 		if (aux_type_of(fuzz_pmus[i]) == (int)attr->type)
 			return fuzz_pmus[i];
 	}
-	return stress_tracepoint_of(attr) ?: "";
+	return fuzz_tracepoint_of(attr) ?: "";
 }
 
 static const char *name_of_pid(pid_t pid)
@@ -723,9 +723,9 @@ static void write_sources(FILE *file)
 	for (int i = 0; fuzz_pmus[i]; i++)
 		fprintf(file, "\t{ \"%s\", \"/sys/bus/event_source/devices/%s/type\" },\n",
 			fuzz_pmus[i], fuzz_pmus[i]);
-	for (int i = 0; i < STRESS_TRACEPOINTS; i++)
+	for (int i = 0; i < FUZZ_TRACEPOINTS; i++)
 		fprintf(file, "\t{ \"%s\", \"/sys/kernel/tracing/events/perf_aux/%s/id\" },\n",
-			stress_tracepoints[i], stress_tracepoints[i]);
+			fuzz_tracepoints[i], fuzz_tracepoints[i]);
 	fputs("\t{ }\n};\n\n", file);
 }
 

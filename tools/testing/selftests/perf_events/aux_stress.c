@@ -191,7 +191,7 @@ static bool is_possible(const struct stress_op *op)
 
 static void report(struct stress *s)
 {
-	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++)
+	for (unsigned int op = 0; stress_ops[op].name; op++)
 		report_op(s, stress_ops[op].name, op,
 			  is_possible(&stress_ops[op]));
 	report_op(s, "cpu-off", OP_CPU_OFF, true);
@@ -244,7 +244,7 @@ static void look(struct stress *s, struct stress_state *state)
 
 static bool all_succeeded(struct stress *s)
 {
-	for (unsigned int op = 0; stress_ops[op].name && !stress_ops[op].wild; op++) {
+	for (unsigned int op = 0; stress_ops[op].name; op++) {
 		if (!s->counts->of[op][0] && is_possible(&stress_ops[op]))
 			return false;
 	}

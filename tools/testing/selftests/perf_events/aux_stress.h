@@ -74,8 +74,6 @@ struct stress_op {
 	bool links;
 	/* needs control groups that may have events */
 	bool cgroups;
-	/* with values that no program means, so it may never succeed; aux_stress leaves it out */
-	bool wild;
 };
 
 /* aux_stress_ops.c; the list ends with a name that is NULL */
@@ -102,33 +100,6 @@ int stress_put(struct stress_actor *actor, unsigned long at, __u64 value);
 int stress_get(struct stress_actor *actor, unsigned long at, __u64 *value);
 size_t stress_copy(struct stress_actor *actor, unsigned long at, size_t len, char *to);
 int stress_touch(struct stress_actor *actor, unsigned long at, size_t len);
-
-/* aux_stress_wild.c: operations with any values */
-void stress_find_pmus(void);
-int stress_open_any(struct stress_actor *actor);
-int stress_ioctl_any(struct stress_actor *actor);
-int stress_set_filter(struct stress_actor *actor);
-int stress_scribble(struct stress_actor *actor);
-int stress_map_any(struct stress_actor *actor);
-int stress_protect(struct stress_actor *actor);
-int stress_remap_any(struct stress_actor *actor);
-int stress_unmap_part(struct stress_actor *actor);
-int stress_advise(struct stress_actor *actor);
-int stress_pin_pages(struct stress_actor *actor);
-int stress_duplicate(struct stress_actor *actor);
-int stress_signal(struct stress_actor *actor);
-int stress_toggle(struct stress_actor *actor);
-int stress_task_events(struct stress_actor *actor);
-int stress_hotplug(struct stress_actor *actor);
-
-/* aux_stress_bpf.c: tracepoints of AUX areas, and programs that events and tracepoints run */
-#define STRESS_TRACEPOINTS	6
-extern const char *const stress_tracepoints[STRESS_TRACEPOINTS];
-void stress_find_tracepoints(void);
-const char *stress_tracepoint_of(const struct perf_event_attr *attr);
-int stress_open_tracepoint(struct stress_actor *actor);
-int stress_set_program(struct stress_actor *actor);
-int stress_hook_tracepoint(struct stress_actor *actor);
 
 /* aux_stress_life.c: operations that are the life of a process */
 int stress_fork_and_map(struct stress_actor *actor);

@@ -587,24 +587,6 @@ const struct stress_op stress_ops[] = {
 	{ "exec-traced",	stress_exec_traced,	1 },
 	{ "open-cgroup",	stress_open_cgroup,	6,	.cgroups = true },
 	{ "enter-cgroup",	op_enter_cgroup,	6,	.cgroups = true },
-	{ "open-any",		stress_open_any,	24,	.wild = true },
-	{ "ioctl-any",		stress_ioctl_any,	8,	.wild = true },
-	{ "set-filter",		stress_set_filter,	4,	.wild = true },
-	{ "scribble",		stress_scribble,	8,	.wild = true },
-	{ "map-any",		stress_map_any,		8,	.wild = true },
-	{ "protect",		stress_protect,		4,	.wild = true },
-	{ "remap-any",		stress_remap_any,	4,	.wild = true },
-	{ "unmap-part",		stress_unmap_part,	4,	.wild = true },
-	{ "advise",		stress_advise,		4,	.wild = true },
-	{ "pin-pages",		stress_pin_pages,	2,	.wild = true },
-	{ "duplicate",		stress_duplicate,	4,	.wild = true },
-	{ "signal",		stress_signal,		2,	.wild = true },
-	{ "toggle",		stress_toggle,		4,	.wild = true },
-	{ "task-events",	stress_task_events,	2,	.wild = true },
-	{ "hotplug",		stress_hotplug,		1,	.wild = true },
-	{ "open-tracepoint",	stress_open_tracepoint,	6,	.wild = true },
-	{ "set-program",	stress_set_program,	8,	.wild = true },
-	{ "hook-tracepoint",	stress_hook_tracepoint,	2,	.wild = true },
 	{ }
 };
 
@@ -613,7 +595,7 @@ static unsigned int total_weight(void)
 	unsigned int sum = 0;
 
 	for (const struct stress_op *op = stress_ops; op->name; op++)
-		sum += op->wild ? 0 : op->weight;
+		sum += op->weight;
 	return sum;
 }
 
@@ -622,7 +604,6 @@ void stress_step(struct stress_actor *a)
 	unsigned int at = stress_random(a, total_weight());
 	unsigned int op = 0;
 
-	/* Those with any values stand at the list's end. */
 	while (at >= stress_ops[op].weight)
 		at -= stress_ops[op++].weight;
 	stress_count(a->counts, op, stress_ops[op].run(a));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stress of AUX areas: tracepoints and programs in eBPF, for a fuzzer. */
+/* The fuzzer of AUX areas: tracepoints and programs in eBPF. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/bpf.h>
@@ -9,18 +9,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aux_fuzz.h"
 #include "aux_stress.h"
 #include "aux_util.h"
 
 #define SAMPLE_SIZE	2048
 
-const char * const stress_tracepoints[STRESS_TRACEPOINTS] = {
+const char * const fuzz_tracepoints[FUZZ_TRACEPOINTS] = {
 	"perf_aux_map", "perf_aux_begin", "perf_aux_end", "perf_aux_full", "perf_aux_wakeup",
 	"perf_aux_unmap",
 };
 
 /* What each is called in perf_event_attr::config; 0 if this kernel has none of that name. */
-static int tracepoints[STRESS_TRACEPOINTS];
+static int tracepoints[FUZZ_TRACEPOINTS];
 
 static int read_tracepoint(const char *name)
 {
@@ -36,19 +37,19 @@ static int read_tracepoint(const char *name)
 }
 
 /* Before the operations: then, reading files may be what fails. */
-void stress_find_tracepoints(void)
+void fuzz_find_tracepoints(void)
 {
-	for (int i = 0; i < STRESS_TRACEPOINTS; i++)
-		tracepoints[i] = read_tracepoint(stress_tracepoints[i]);
+	for (int i = 0; i < FUZZ_TRACEPOINTS; i++)
+		tracepoints[i] = read_tracepoint(fuzz_tracepoints[i]);
 }
 
 /* Return: the name of an event's tracepoint, or NULL if the event is on none of these */
-const char *stress_tracepoint_of(const struct perf_event_attr *attr)
+const char *fuzz_tracepoint_of(const struct perf_event_attr *attr)
 {
-	for (int i = 0; i < STRESS_TRACEPOINTS; i++) {
+	for (int i = 0; i < FUZZ_TRACEPOINTS; i++) {
 		if (attr->type == PERF_TYPE_TRACEPOINT && attr->config &&
 		    attr->config == (__u64)tracepoints[i])
-			return stress_tracepoints[i];
+			return fuzz_tracepoints[i];
 	}
 	return NULL;
 }
@@ -69,11 +70,11 @@ static int open_beside(struct stress_actor *a, struct perf_event_attr *attr, pid
 }
 
 /* An event that a transaction of the same or of another event makes overflow */
-int stress_open_tracepoint(struct stress_actor *a)
+int fuzz_open_tracepoint(struct stress_actor *a)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
-		.config = tracepoints[stress_random(a, STRESS_TRACEPOINTS)],
+		.config = tracepoints[stress_random(a, FUZZ_TRACEPOINTS)],
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW,
 	};
 	bool of_cpu = a->per_cpu || !stress_random(a, 3);
@@ -238,7 +239,7 @@ static void unload(struct stress_actor *a, const struct loaded *it)
 }
 
 /* What an event runs when it overflows, or a tracepoint's event when that is met */
-int stress_set_program(struct stress_actor *a)
+int fuzz_set_program(struct stress_actor *a)
 {
 	int fd = stress_used_slot(a)->fd;
 	bool overflows = stress_random(a, 3);
@@ -253,9 +254,9 @@ int stress_set_program(struct stress_actor *a)
 }
 
 /* A program that a tracepoint runs for each event of the machine, until the file is closed */
-int stress_hook_tracepoint(struct stress_actor *a)
+int fuzz_hook_tracepoint(struct stress_actor *a)
 {
-	const char *name = stress_tracepoints[stress_random(a, STRESS_TRACEPOINTS)];
+	const char *name = fuzz_tracepoints[stress_random(a, FUZZ_TRACEPOINTS)];
 	struct loaded it = load_any(a, BPF_PROG_TYPE_RAW_TRACEPOINT);
 	int ret = it.program;
 	union bpf_attr attr;

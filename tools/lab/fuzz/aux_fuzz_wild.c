@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The stress of AUX areas: operations whose values no program means, for a fuzzer. */
+/* The fuzzer of AUX areas: operations whose values no program means. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "aux_fuzz.h"
 #include "aux_stress.h"
 #include "aux_util.h"
 
@@ -63,7 +64,7 @@ static __u64 some_bits(struct stress_actor *a, unsigned int most, unsigned int c
 static const char * const other_pmus[] = { "kprobe", "uprobe", "msr" };
 
 /* Before the operations: then, reading files may be what fails. */
-void stress_find_pmus(void)
+void fuzz_find_pmus(void)
 {
 	for (size_t i = 0; i < COUNT(other_pmus); i++)
 		aux_type_of(other_pmus[i]);
@@ -192,7 +193,7 @@ static void set_rest(struct stress_actor *a, struct perf_event_attr *attr)
 		aux_set_action(attr, 1U << stress_random(a, 32));
 }
 
-int stress_open_any(struct stress_actor *a)
+int fuzz_open_any(struct stress_actor *a)
 {
 	struct perf_event_attr attr = { };
 	int leader = stress_random(a, 2) ? stress_used_slot(a)->fd : -1;
@@ -220,7 +221,7 @@ static int ioctl_memory(struct stress_actor *a, int fd)
 	return stress_result(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr));
 }
 
-int stress_ioctl_any(struct stress_actor *a)
+int fuzz_ioctl_any(struct stress_actor *a)
 {
 	static const unsigned long requests[] = {
 		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_REFRESH,
@@ -270,7 +271,7 @@ static size_t add_filter(struct stress_actor *a, char *text, size_t room)
 	return (size_t)len < room ? (size_t)len : room - 1;
 }
 
-int stress_set_filter(struct stress_actor *a)
+int fuzz_set_filter(struct stress_actor *a)
 {
 	int fd = stress_used_slot(a)->fd;
 	unsigned int count = stress_random(a, 4) < 3 ? 1 : stress_random(a, 6);
@@ -283,7 +284,7 @@ int stress_set_filter(struct stress_actor *a)
 }
 
 /* One of the fields that the reader writes, or anything else. */
-int stress_scribble(struct stress_actor *a)
+int fuzz_scribble(struct stress_actor *a)
 {
 	static const size_t fields[] = {
 		offsetof(struct perf_event_mmap_page, data_tail),
@@ -322,7 +323,7 @@ static unsigned long any_pages(struct stress_actor *a)
 	return stress_random(a, 2) ? order : order + stress_random(a, 3) - 1;
 }
 
-int stress_map_any(struct stress_actor *a)
+int fuzz_map_any(struct stress_actor *a)
 {
 	struct stress_slot *slot = stress_used_slot(a);
 	unsigned long pages = any_pages(a);
@@ -360,7 +361,7 @@ static bool any_range(struct stress_actor *a, char **at, size_t *len)
 	return true;
 }
 
-int stress_protect(struct stress_actor *a)
+int fuzz_protect(struct stress_actor *a)
 {
 	size_t len;
 	char *at;
@@ -371,7 +372,7 @@ int stress_protect(struct stress_actor *a)
 }
 
 /* A mapping is made smaller, larger, or is mapped again; where it came to is not kept. */
-int stress_remap_any(struct stress_actor *a)
+int fuzz_remap_any(struct stress_actor *a)
 {
 	size_t len, new_len = any_pages(a) * PAGE;
 	bool again = !stress_random(a, 3);
@@ -389,7 +390,7 @@ int stress_remap_any(struct stress_actor *a)
 }
 
 /* The rest of it goes with its slot. */
-int stress_unmap_part(struct stress_actor *a)
+int fuzz_unmap_part(struct stress_actor *a)
 {
 	size_t len;
 	char *at;
@@ -399,7 +400,7 @@ int stress_unmap_part(struct stress_actor *a)
 	return stress_result(munmap(at, len));
 }
 
-int stress_advise(struct stress_actor *a)
+int fuzz_advise(struct stress_actor *a)
 {
 	static const int advices[] = { MADV_DONTNEED, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK,
 				       MADV_WILLNEED, MADV_FREE, MADV_PAGEOUT, MADV_DONTDUMP };
@@ -414,7 +415,7 @@ int stress_advise(struct stress_actor *a)
 }
 
 /* A pipe holds references to pages of the buffer, while it goes perhaps. */
-int stress_pin_pages(struct stress_actor *a)
+int fuzz_pin_pages(struct stress_actor *a)
 {
 	struct iovec range;
 	int ends[2], ret;
@@ -433,13 +434,13 @@ int stress_pin_pages(struct stress_actor *a)
 	return ret;
 }
 
-int stress_duplicate(struct stress_actor *a)
+int fuzz_duplicate(struct stress_actor *a)
 {
 	return stress_keep(a, fcntl(stress_used_slot(a)->fd, F_DUPFD_CLOEXEC, 0));
 }
 
 /* A wakeup is a signal, too. */
-int stress_signal(struct stress_actor *a)
+int fuzz_signal(struct stress_actor *a)
 {
 	int fd = stress_used_slot(a)->fd;
 
@@ -452,7 +453,7 @@ int stress_signal(struct stress_actor *a)
 }
 
 /* Off and on: where this goes on beside others, each time the event is started anew. */
-int stress_toggle(struct stress_actor *a)
+int fuzz_toggle(struct stress_actor *a)
 {
 	int fd = stress_used_slot(a)->fd;
 	int ret = stress_result(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
@@ -460,14 +461,14 @@ int stress_toggle(struct stress_actor *a)
 	return ret ?: stress_result(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 }
 
-int stress_task_events(struct stress_actor *a)
+int fuzz_task_events(struct stress_actor *a)
 {
 	return stress_result(prctl(stress_random(a, 3) ? PR_TASK_PERF_EVENTS_ENABLE :
 							 PR_TASK_PERF_EVENTS_DISABLE));
 }
 
 /* A CPU goes, for a short while; seldom, as that takes as long as many other operations. */
-int stress_hotplug(struct stress_actor *a)
+int fuzz_hotplug(struct stress_actor *a)
 {
 	int ret;
 
@@ -478,4 +479,36 @@ int stress_hotplug(struct stress_actor *a)
 		return ret;
 	usleep(stress_random(a, OFFLINE_USEC));
 	return aux_switch_cpu_1(true);
+}
+
+static const struct stress_op wild_ops[] = {
+	{ "open-any",		fuzz_open_any,		24 },
+	{ "ioctl-any",		fuzz_ioctl_any,		8 },
+	{ "set-filter",		fuzz_set_filter,	4 },
+	{ "scribble",		fuzz_scribble,		8 },
+	{ "map-any",		fuzz_map_any,		8 },
+	{ "protect",		fuzz_protect,		4 },
+	{ "remap-any",		fuzz_remap_any,		4 },
+	{ "unmap-part",		fuzz_unmap_part,	4 },
+	{ "advise",		fuzz_advise,		4 },
+	{ "pin-pages",		fuzz_pin_pages,		2 },
+	{ "duplicate",		fuzz_duplicate,		4 },
+	{ "signal",		fuzz_signal,		2 },
+	{ "toggle",		fuzz_toggle,		4 },
+	{ "task-events",	fuzz_task_events,	2 },
+	{ "hotplug",		fuzz_hotplug,		1 },
+	{ "open-tracepoint",	fuzz_open_tracepoint,	6 },
+	{ "set-program",	fuzz_set_program,	8 },
+	{ "hook-tracepoint",	fuzz_hook_tracepoint,	2 },
+};
+
+const struct stress_op *fuzz_op(unsigned int op)
+{
+	unsigned int of_stress = 0;
+
+	while (stress_ops[of_stress].name)
+		of_stress++;
+	if (op < of_stress)
+		return &stress_ops[op];
+	return op - of_stress < STRESS_COUNT(wild_ops) ? &wild_ops[op - of_stress] : NULL;
 }
