@@ -201,7 +201,7 @@ static void check_machine(void)
 	if (geteuid())
 		errx(2, "only root may do all that it tries: run it as root");
 	for (int i = 0; fuzz_pmus[i]; i++) {
-		setenv("AUX_PMU", fuzz_pmus[i], 1);
+		aux_use(fuzz_pmus[i]);
 		if (!aux_missing())
 			return;
 	}

@@ -112,7 +112,7 @@ static const char *check_allowance(void)
 static const char *check_events(void)
 {
 	for (int i = 0; fuzz_pmus[i]; i++) {
-		setenv("AUX_PMU", fuzz_pmus[i], 1);
+		aux_use(fuzz_pmus[i]);
 		if (aux_pmu_type() >= 0 && !stress_pmu_is_free())
 			return "an event stays that is closed";
 	}

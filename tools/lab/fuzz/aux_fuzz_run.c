@@ -206,7 +206,7 @@ static void check_stopped(struct fuzz_process *process)
 		return;
 	if (fuzz_traces_on(&process->first.actor)) {
 		printf("in program %u of the list, for %s\n", process->program,
-		       getenv("AUX_PMU"));
+		       aux_pmu_name());
 		fflush(stdout);
 		find(process->shared, FUZZ_TRACES_ON);
 	}
@@ -278,7 +278,7 @@ static void begin_program(struct fuzz_process *process, const struct fuzz_step *
 
 	for (unsigned int i = 0; i < FUZZ_PMUS && aux_type_of(fuzz_pmus[pmu]) < 0; i++)
 		pmu = (pmu + 1) % FUZZ_PMUS;
-	setenv("AUX_PMU", fuzz_pmus[pmu], 1);
+	aux_use(fuzz_pmus[pmu]);
 	fuzz_write_note("A new program, for ", fuzz_pmus[pmu]);
 	fuzz_new_arena();
 	process->first.actor.per_cpu = step->choices[1] & 1;

@@ -231,6 +231,7 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
+	aux_use("intel_pt");
 	if (argc != 4)
 		return 2;
 	if (!strcmp(argv[1], "probe")) {

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Run the tests of AUX areas, and say of each failure which defect of this kernel it
-# is, by commit: aux_report.sh [PROGRAM...]. AUX_PMU names the PMU; without it, the
-# tests run with each PMU of this machine that has an AUX area. As long as they run,
-# perf_event_paranoid is at most 1, where that can be set, so that those run in which
-# users without rights trace. If the kernel warns while a program runs, the program has one
-# more result that fails, "the kernel's log"; if the kernel oopses, "oops".
+# is, by commit: aux_report.sh [PROGRAM...]. As long as they run, perf_event_paranoid is at
+# most 1, where that can be set, so that those run in which users without rights trace. If the
+# kernel warns while a program runs, the program has one more result that fails, "the kernel's
+# log"; if the kernel oopses, "oops".
 #
 # Status: 0 if nothing fails, 1 if each failure is of a defect that is known, 2 if one
-# is not, or a program does not come to its end, 4 if there is no such PMU or no test ran.
+# is not, or a program does not come to its end, 4 if the machine has none of the PMUs that are
+# tested, or no test ran.
 here=$(dirname "$0")
 [ $# -gt 0 ] || set -- $(cd "$here" && ls aux_* | grep -v '[.]' | grep -v -x -e aux_stress \
 			 -e aux_fuzz -e aux_defects)
-pmus=${AUX_PMU:-$(cd /sys/bus/event_source/devices 2>/dev/null && ls -d intel_pt intel_bts \
-		  arm_spe_* cs_etm hisi_ptt* cpum_sf aux_synth* 2>/dev/null)}
+pmus=$(cd /sys/bus/event_source/devices 2>/dev/null && ls -d intel_pt intel_bts aux_synth 2>/dev/null)
 
 for program; do
 	if [ "$program" != "${program##*/}" ] || [ ! -x "$here/$program" ]; then
@@ -27,7 +26,7 @@ if [ -z "$pmus" ]; then
 	remedy="'modprobe perf_aux_synth' for one without hardware"
 	[ ! -d "$here/perf_aux_synth" ] || remedy="$remedy; if this kernel does not have it, \
 'cp -r $here/perf_aux_synth . && make -C perf_aux_synth && insmod perf_aux_synth/perf_aux_synth.ko'"
-	echo "aux_report.sh: no PMU of this machine has an AUX area: $remedy" >&2
+	echo "aux_report.sh: this machine has none of the PMUs that are tested: $remedy" >&2
 	exit 4
 fi
 
@@ -56,30 +55,22 @@ one_failure() {
 	printf '%s\n' 1..1 "not ok 1 $1" "status 1"
 }
 
-# Each line of a program with its name and a label, and its status at the end. If the kernel has
-# complained meanwhile, a failure follows. All of it takes minutes, so who looks on a terminal is
-# told what runs.
+# Each line of a program with its name, and its status at the end. If the kernel has complained
+# meanwhile, a failure follows. All of it takes minutes, so who looks on a terminal is told what
+# runs.
 run_test() {
-	[ ! -t 2 ] || echo "... $1 ($2)" >&2
+	[ ! -t 2 ] || echo "... $1" >&2
 	seen=$(complaints)
 	{
-		AUX_PMU=$3 "$here/$1" 2>&1
+		"$here/$1" 2>&1
 		printf '\nstatus %s\n' $?
-	} | sed "s/^/$1	$2	/"
+	} | sed "s/^/$1	/"
 	# The pipe has ended, and so have the children that put back what a program has changed.
 	now=$(complaints)
 	{
 		[ "${now% *}" = "${seen% *}" ] || one_failure "$warning"
 		[ "${now#* }" = "${seen#* }" ] || one_failure oops
-	} | sed "s/^/$1	$2	/"
-}
-
-# These choose their PMUs themselves.
-is_once() {
-	case $1 in
-	aux_synth | aux_throttle | aux_cgroup) ;;
-	*) return 1 ;;
-	esac
+	} | sed "s/^/$1	/"
 }
 
 # aux_cgroup comes last: a kernel with the fault that it is about has CPU 1 count nothing any more.
@@ -88,16 +79,11 @@ run_tests() {
 	for program; do
 		if [ "$program" = aux_cgroup ]; then
 			last=$program
-		elif is_once "$program"; then
-			run_test "$program" "its PMUs" aux_synth
+		else
+			run_test "$program"
 		fi
 	done
-	for pmu in $pmus; do
-		for program; do
-			is_once "$program" || run_test "$program" "$pmu" "$pmu"
-		done
-	done
-	[ -z "$last" ] || run_test $last "its PMUs" aux_synth
+	[ -z "$last" ] || run_test $last
 }
 
 echo "# Linux $(uname -r), $(uname -m)," $pmus
@@ -115,41 +101,38 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 	function is_complaint(test) {
 		return test == warning || test == "oops"
 	}
-	function defect_of(program, pmu, test,  i) {
+	function defect_of(program, test,  i) {
 		for (i = 1; i <= known; i++)
-			if (program == of[i] && pmu ~ with[i] && is_of(i, test))
+			if (program == of[i] && is_of(i, test))
 				return first[i]
 		return 0
 	}
 	BEGIN {
 		while ((getline line < table) > 0) {
-			if (line ~ /^#/ || split(line, field, " [|] ") != 6)
+			if (line ~ /^#/ || split(line, field, " [|] ") != 5)
 				continue
 			of[++known] = field[1]
-			with[known] = expression(field[2])
-			results[known] = field[3]
-			pattern[known] = expression(field[3])
-			since[known] = field[4]
-			fix[known] = field[5]
-			what[known] = field[6]
+			results[known] = field[2]
+			pattern[known] = expression(field[2])
+			since[known] = field[3]
+			fix[known] = field[4]
+			what[known] = field[5]
 			# Several lines may tell of one defect.
-			if (!(field[5] field[6] in place))
-				place[field[5] field[6]] = known
-			first[known] = place[field[5] field[6]]
+			if (!(field[4] field[5] in place))
+				place[field[4] field[5]] = known
+			first[known] = place[field[4] field[5]]
 		}
 	}
 	{
 		split($0, field, "\t")
 		program = field[1]
-		pmu = field[2]
-		where = program " (" pmu ")"
-		sub(/^[^\t]*\t[^\t]*\t/, "")
+		sub(/^[^\t]*\t/, "")
 	}
 	/^1[.][.][0-9]+/ {
 		planned = substr($1, 4) + 0
 		plan = 1
 		if ($0 ~ /# SKIP/)
-			skip[where ": all (" substr($0, index($0, "# SKIP") + 7) ")"]++
+			skip[program ": all (" substr($0, index($0, "# SKIP") + 7) ")"]++
 	}
 	/^(not )?ok / {
 		seen++
@@ -166,11 +149,11 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 	}
 	/^ok / { passed++ }
 	/^not ok / {
-		i = defect_of(program, pmu, test)
+		i = defect_of(program, test)
 		if (i)
-			failures[i] = failures[i] "\n    " where ": " test said
+			failures[i] = failures[i] "\n    " program ": " test said
 		else
-			unknown = unknown "\n    " where ": " test \
+			unknown = unknown "\n    " program ": " test \
 				  (is_complaint(test) ? ", see dmesg" : said)
 		failed++
 	}
@@ -182,11 +165,11 @@ run_tests "$@" | awk -v table="$here/aux_defects" -v warning="$warning" '
 	}
 	/^status [0-9]+$/ {
 		if (!plan || planned != seen)
-			unknown = unknown "\n    " where ": ends after " seen + 0 " of " \
+			unknown = unknown "\n    " program ": ends after " seen + 0 " of " \
 				  planned + 0 " results"
 		# 4 is the status of kselftests that are skipped.
 		else if ($2 > 1 && $2 != 4)
-			unknown = unknown "\n    " where ": ends with status " $2
+			unknown = unknown "\n    " program ": ends with status " $2
 		plan = planned = seen = 0
 	}
 	END {

@@ -21,7 +21,7 @@ void aux_bench_load(const char *module)
 
 void aux_bench_choose(const char *pmu, struct perf_event_attr *attr)
 {
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	aux_attr(attr);
 	attr->read_format = 0;
 }

@@ -67,7 +67,7 @@ static const char *prefix;
 
 static void measure(const char *pmu, const char *registers, const char *names)
 {
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	prefix = names;
 	for (int kind = 0; kind < KINDS; kind++)
 		trace_kind(KIND[kind], registers);

@@ -6,7 +6,7 @@ Any other failure is one.
 
 from fnmatch import fnmatchcase
 
-from common import KIT, PT, read
+from common import KIT, read
 
 TABLE = KIT / "aux_defects"
 # Results of which no row of "*" is: those of a program's end, and of the kernel
@@ -14,31 +14,29 @@ NAMED = ("comes to its end", "oops", "the kernel's log")
 
 
 def rows(text):
-    """(program, results, since, what is wrong) of each line that is about this PMU."""
+    """(program, results, what is wrong) of each line."""
     for line in text.splitlines():
         fields = line.split(" | ")
-        if not line.startswith("#") and len(fields) == 6 and fnmatchcase(PT.name, fields[1]):
-            yield fields[0], fields[2], fields[3], fields[5]
+        if not line.startswith("#") and len(fields) == 5:
+            yield fields[0], fields[1], fields[4]
 
 
-def reason(table, name, series, aux_action):
-    """Why a test of that name fails on this kernel, by rows of the table, or ""."""
+def reason(table, name):
+    """Why a test of that name fails on a kernel without the series, by rows of the table, or ""."""
     program, _, test = name.partition(": ")
-    for known, results, since, what in table:
-        # What no commit began is what a kernel lacks that is older than aux_action.
-        lacks = not aux_action if since == "none" else not series
+    for known, results, what in table:
         fits = test == results if test in NAMED else fnmatchcase(test, results)
-        if lacks and program == known and fits:
+        if program == known and fits:
             return what
     return ""
 
 
-def mark(results, series, aux_action):
+def mark(results, series):
     """The same results; a failure that is known of such a kernel is a difference."""
-    table = list(rows(read(TABLE)))
+    table = [] if series else list(rows(read(TABLE)))
     for one in results:
         # A check that came to nothing has no results with names.
-        why = reason(table, one.get("name", ""), series, aux_action)
+        why = reason(table, one.get("name", ""))
         if one["verdict"] == "fail" and why:
             one = dict(one, verdict="differs", reason="known without the series, %s: %s"
                        % (why, one["reason"]))

@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define GIB		(1024ULL * 1024 * 1024)
 #define DATA_PAGES	16
@@ -34,12 +33,19 @@ FIXTURE(aux_big)
 
 FIXTURE_VARIANT(aux_big)
 {
+	const char *pmu;
 	unsigned long long size;
 };
 
-FIXTURE_VARIANT_ADD(aux_big, gib_1) { .size = GIB };
-FIXTURE_VARIANT_ADD(aux_big, gib_2) { .size = 2 * GIB };
-FIXTURE_VARIANT_ADD(aux_big, gib_4) { .size = 4 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_1_synth) { .pmu = "aux_synth", .size = GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_1_pt) { .pmu = "intel_pt", .size = GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_1_bts) { .pmu = "intel_bts", .size = GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_2_synth) { .pmu = "aux_synth", .size = 2 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_2_pt) { .pmu = "intel_pt", .size = 2 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_2_bts) { .pmu = "intel_bts", .size = 2 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_4_synth) { .pmu = "aux_synth", .size = 4 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_4_pt) { .pmu = "intel_pt", .size = 4 * GIB };
+FIXTURE_VARIANT_ADD(aux_big, gib_4_bts) { .pmu = "intel_bts", .size = 4 * GIB };
 
 /* Bytes, from /proc/meminfo. */
 static unsigned long long memory(const char *key)
@@ -77,6 +83,7 @@ static bool is_addressable(unsigned long long size)
 
 FIXTURE_SETUP(aux_big)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
@@ -183,45 +190,6 @@ TEST_F_TIMEOUT(aux_big, fatal_signal_ends_it, 300)
 
 	/* It left nothing behind. */
 	EXPECT_EQ(aux_map_area(&self->event, variant->size, PROT_READ | PROT_WRITE), 0);
-}
-
-FIXTURE(aux_too_big)
-{
-	int unused;
-};
-
-FIXTURE_SETUP(aux_too_big)
-{
-}
-
-FIXTURE_TEARDOWN(aux_too_big)
-{
-}
-
-TEST_F_TIMEOUT(aux_too_big, more_than_there_is, 300)
-{
-	unsigned long long size = GIB, before = memory("MemAvailable");
-	struct aux_event event = { };
-	double start = aux_seconds();
-
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-	if (geteuid())
-		SKIP(return, "needs root, or a limit of locked memory that allows it");
-	while (size <= memory("MemTotal"))
-		size *= 2;
-	if (size > 16 * GIB)
-		SKIP(return, "too much memory to use it up");
-	if (!is_addressable(size))
-		SKIP(return, "no room for %llu MiB in an address space of %zu bits",
-		     size >> 20, sizeof(void *) * 8);
-	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
-	EXPECT_EQ(aux_map_area(&event, size, PROT_READ | PROT_WRITE), -ENOMEM);
-	TH_LOG("%llu MiB: refused after %.2f s", size >> 20, aux_seconds() - start);
-	/* What it had is free again. */
-	EXPECT_GT(memory("MemAvailable") + GIB / 8, before);
-	EXPECT_EQ(aux_map_area(&event, GIB / 16, PROT_READ | PROT_WRITE), 0);
-	aux_close(&event);
 }
 
 TEST_HARNESS_MAIN

@@ -131,7 +131,7 @@ static int can_open_of(int group)
 /* Why nothing of this can be tested, or NULL */
 static const char *missing(const char *pmu, char *root)
 {
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	if (aux_missing())
 		return aux_missing();
 	if (geteuid())

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	64
 #define AREA		(4UL << 20)
@@ -34,8 +33,12 @@ FIXTURE(aux_cpus)
 	pid_t worker;
 };
 
+#define AUX_FIXTURE aux_cpus
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_cpus)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	16
 #define AREA_PAGES	4
@@ -29,22 +28,41 @@ FIXTURE(aux_full)
 
 FIXTURE_VARIANT(aux_full)
 {
+	const char *pmu;
 	bool per_task;
 	/* of those on which the test may run */
 	int cpu;
 };
 
-FIXTURE_VARIANT_ADD(aux_full, per_task) { .per_task = true, .cpu = 0 };
-FIXTURE_VARIANT_ADD(aux_full, per_task_cpu_1) { .per_task = true, .cpu = 1 };
-FIXTURE_VARIANT_ADD(aux_full, per_cpu_0) { .cpu = 0 };
-FIXTURE_VARIANT_ADD(aux_full, per_cpu_1) { .cpu = 1 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_synth) { .pmu = "aux_synth", .per_task = true, .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_pt) { .pmu = "intel_pt", .per_task = true, .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_bts) { .pmu = "intel_bts", .per_task = true, .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_cpu_1_synth)
+{
+	.pmu = "aux_synth", .per_task = true, .cpu = 1,
+};
+
+FIXTURE_VARIANT_ADD(aux_full, per_task_cpu_1_pt) { .pmu = "intel_pt", .per_task = true, .cpu = 1 };
+FIXTURE_VARIANT_ADD(aux_full, per_task_cpu_1_bts)
+{
+	.pmu = "intel_bts", .per_task = true, .cpu = 1,
+};
+
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_0_synth) { .pmu = "aux_synth", .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_0_pt) { .pmu = "intel_pt", .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_0_bts) { .pmu = "intel_bts", .cpu = 0 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_1_synth) { .pmu = "aux_synth", .cpu = 1 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_1_pt) { .pmu = "intel_pt", .cpu = 1 };
+FIXTURE_VARIANT_ADD(aux_full, per_cpu_1_bts) { .pmu = "intel_bts", .cpu = 1 };
 
 FIXTURE_SETUP(aux_full)
 {
-	const char *why = variant->per_task ? aux_missing() : aux_missing_cpu();
+	const char *why;
 	struct perf_event_attr attr;
 	int cpu;
 
+	aux_use(variant->pmu);
+	why = variant->per_task ? aux_missing() : aux_missing_cpu();
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;
@@ -183,12 +201,14 @@ static double seconds_of(pid_t worker)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
+#include "aux_fixture.h"
+
 /*
  * A reader that takes data as it comes and enables the event after each time,
  * as perf record does, may do so when the area is full already and the event
  * is about to be disabled: it must not end up off, with nobody to enable it.
  */
-TEST(reader_on_another_cpu_is_never_too_early)
+TEST_F(aux, reader_on_another_cpu_is_never_too_early)
 {
 	struct aux_event event = { };
 	struct perf_event_attr attr;
@@ -198,8 +218,6 @@ TEST(reader_on_another_cpu_is_never_too_early)
 	__u64 head, tail = 0;
 	pid_t worker;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	if (aux_cpu(1) < 0)
 		SKIP(return, "one CPU only");
 	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);

@@ -13,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define PERIOD		20000
 #define SAMPLE_SIZE	1024
@@ -30,170 +29,103 @@
 
 enum leader { LEADER_NONE, LEADER_AUX, LEADER_OTHER };
 
-FIXTURE(link)
-{
-	int leader;
-	const char *missing;
-};
-
-FIXTURE_VARIANT(link)
-{
+/* How an event refers to a trace, and the errno of that */
+static const struct link {
+	const char *name;
 	enum leader leader;
 	__u32 sample_size;
 	__u32 action;
-	bool output;
 	int want;
+} links[] = {
+	{ "sample", LEADER_AUX, SAMPLE_SIZE },
+	{ "sample alone", LEADER_NONE, SAMPLE_SIZE, .want = EINVAL },
+	{ "sample of no AUX event", LEADER_OTHER, SAMPLE_SIZE, .want = EINVAL },
+	{ "pause", LEADER_AUX, .action = AUX_PAUSE },
+	{ "pause alone", LEADER_NONE, .action = AUX_PAUSE, .want = EINVAL },
+	{ "pause of no AUX event", LEADER_OTHER, .action = AUX_PAUSE, .want = EINVAL },
+	{ "resume", LEADER_AUX, .action = AUX_RESUME },
+	{ "resume alone", LEADER_NONE, .action = AUX_RESUME, .want = EINVAL },
+	{ "resume of no AUX event", LEADER_OTHER, .action = AUX_RESUME, .want = EINVAL },
+	{ "pause and resume", LEADER_AUX, .action = AUX_PAUSE | AUX_RESUME, .want = EINVAL },
+	{ "start paused", LEADER_NONE, .action = AUX_START_PAUSED, .want = EOPNOTSUPP },
 };
 
-FIXTURE_VARIANT_ADD(link, sample)
-{
-	.leader = LEADER_AUX,
-	.sample_size = SAMPLE_SIZE,
-};
-
-FIXTURE_VARIANT_ADD(link, sample_alone)
-{
-	.leader = LEADER_NONE,
-	.sample_size = SAMPLE_SIZE,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, sample_of_no_aux_event)
-{
-	.leader = LEADER_OTHER,
-	.sample_size = SAMPLE_SIZE,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, pause)
-{
-	.leader = LEADER_AUX,
-	.action = AUX_PAUSE,
-};
-
-FIXTURE_VARIANT_ADD(link, pause_alone)
-{
-	.leader = LEADER_NONE,
-	.action = AUX_PAUSE,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, pause_of_no_aux_event)
-{
-	.leader = LEADER_OTHER,
-	.action = AUX_PAUSE,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, resume)
-{
-	.leader = LEADER_AUX,
-	.action = AUX_RESUME,
-};
-
-FIXTURE_VARIANT_ADD(link, resume_alone)
-{
-	.leader = LEADER_NONE,
-	.action = AUX_RESUME,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, resume_of_no_aux_event)
-{
-	.leader = LEADER_OTHER,
-	.action = AUX_RESUME,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, pause_and_resume)
-{
-	.leader = LEADER_AUX,
-	.action = AUX_PAUSE | AUX_RESUME,
-	.want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(link, start_paused_of_no_aux_event)
-{
-	.leader = LEADER_NONE,
-	.action = AUX_START_PAUSED,
-	.want = EOPNOTSUPP,
-};
-
-FIXTURE_VARIANT_ADD(link, output_and_sample)
-{
-	.leader = LEADER_AUX,
-	.output = true,
-	.sample_size = SAMPLE_SIZE,
-	.want = EINVAL,
-};
-
-FIXTURE_SETUP(link)
+static void open_leader(struct __test_metadata *_metadata, enum leader leader, int *fd)
 {
 	struct perf_event_attr attr;
 
-	self->leader = -1;
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-	/* Once there is the leader, no other event of its PMU is possible. */
-	self->missing = variant->sample_size ? aux_missing_samples() : aux_missing_links();
-	if (variant->leader == LEADER_NONE)
+	*fd = -1;
+	if (leader == LEADER_NONE)
 		return;
-	if (variant->leader == LEADER_AUX)
+	if (leader == LEADER_AUX)
 		aux_attr(&attr);
 	else
 		aux_sampler_attr(&attr, PERIOD);
-	self->leader = aux_open(&attr, 0, -1);
-	ASSERT_GE(self->leader, 0);
+	*fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(*fd, 0);
 }
 
-FIXTURE_TEARDOWN(link)
+static void try_link(struct __test_metadata *_metadata, const struct link *link)
 {
-	close(self->leader);
+	struct perf_event_attr attr;
+	int leader, fd;
+
+	open_leader(_metadata, link->leader, &leader);
+	aux_sampler_attr(&attr, PERIOD);
+	attr.sample_type = link->sample_size ? PERF_SAMPLE_AUX : 0;
+	attr.aux_sample_size = link->sample_size;
+	aux_set_action(&attr, link->action);
+	errno = 0;
+	fd = aux_open_in_group(&attr, 0, -1, leader);
+	EXPECT_EQ(errno, link->want)
+		TH_LOG("%s", link->name);
+	EXPECT_EQ(fd < 0, !!link->want);
+	close(fd);
+	close(leader);
 }
 
-static void link_attr(struct perf_event_attr *attr, __u32 sample_size, bool output)
+#include "aux_fixture.h"
+
+TEST_F(aux, errno_of_each_sample_is_right)
 {
-	aux_sampler_attr(attr, PERIOD);
-	if (sample_size) {
-		attr->sample_type = PERF_SAMPLE_AUX;
-		attr->aux_sample_size = sample_size;
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		if (links[i].sample_size)
+			try_link(_metadata, &links[i]);
 	}
-	attr->aux_output = output;
+}
+
+TEST_F(aux, errno_of_each_action_is_right)
+{
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		if (links[i].action)
+			try_link(_metadata, &links[i]);
+	}
 }
 
 /* Few processors have events that can output to the trace. */
-static bool output_is_known(int leader)
+TEST_F(aux, output_has_no_sample)
 {
 	struct perf_event_attr attr;
-	int fd;
+	int leader, fd;
 
-	link_attr(&attr, 0, true);
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
+	open_leader(_metadata, LEADER_AUX, &leader);
+	aux_sampler_attr(&attr, PERIOD);
+	attr.aux_output = 1;
 	fd = aux_open_in_group(&attr, 0, -1, leader);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-TEST_F(link, errno_is_right)
-{
-	struct perf_event_attr attr;
-	int fd;
-
-	if (!variant->want && self->missing)
-		SKIP(return, "%s", self->missing);
-	if (variant->output && !output_is_known(self->leader))
+	if (fd < 0)
 		SKIP(return, "the processor's events have no aux_output");
-	link_attr(&attr, variant->sample_size, variant->output);
-	aux_set_action(&attr, variant->action);
-
-	fd = aux_open_in_group(&attr, 0, -1, self->leader);
-	if (!variant->want) {
-		EXPECT_GE(fd, 0);
-	} else {
-		EXPECT_EQ(fd, -1);
-		EXPECT_EQ(errno, variant->want);
-	}
 	close(fd);
+	attr.sample_type = PERF_SAMPLE_AUX;
+	attr.aux_sample_size = SAMPLE_SIZE;
+	EXPECT_EQ(aux_open_in_group(&attr, 0, -1, leader), -1);
+	EXPECT_EQ(errno, EINVAL);
+	close(leader);
 }
 
 /* Not every kernel puts an event of software on at once, see below. */
@@ -207,7 +139,7 @@ static bool counts(int fd, __u32 type)
 }
 
 /* The trace is a member of a group that software leads, and that runs already. */
-TEST(member_of_software_starts_at_once)
+TEST_F(aux, member_of_software_starts_at_once)
 {
 	struct aux_event trace = { .fd = -1 };
 	struct perf_event_attr attr = {
@@ -217,8 +149,6 @@ TEST(member_of_software_starts_at_once)
 	int leader, cpu = aux_cpu(0);
 	__u64 head = 0;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	if (geteuid())
 		SKIP(return, "needs root, to trace a CPU");
 	ASSERT_EQ(aux_pin(0, cpu), 0);
@@ -240,15 +170,15 @@ TEST(member_of_software_starts_at_once)
 }
 
 /* They have nothing left to refer to: each of them is in error, the others go on. */
-TEST(siblings_of_a_closed_leader_end)
+TEST_F(aux, siblings_of_a_closed_leader_end)
 {
 	struct aux_event leader = { .fd = -1 };
 	struct perf_event_attr attr;
 	int fd[SIBLINGS + 1];
 	char byte[64];
 
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	aux_attr(&attr);
 	attr.disabled = 0;
 	ASSERT_EQ(aux_open_mapped(&leader, &attr, 0, -1, DATA_PAGES), 0);
@@ -272,7 +202,7 @@ TEST(siblings_of_a_closed_leader_end)
 }
 
 /* It has left its context when its CPU went: nothing would schedule the group. */
-TEST(leader_whose_cpu_was_off_is_refused)
+TEST_F(aux, leader_whose_cpu_was_off_is_refused)
 {
 	struct perf_event_attr attr;
 	int leader;
@@ -320,7 +250,7 @@ static bool sample_comes(struct aux_event *event, pid_t pid)
 }
 
 /* The group is inherited with its links: the child's samples have the child's trace. */
-TEST(child_keeps_the_link)
+TEST_F(aux, child_keeps_the_link)
 {
 	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
 	struct perf_event_attr attr;
@@ -409,14 +339,14 @@ static bool close_while_forking(unsigned int *failures, unsigned int wait_us)
 	return !ret;
 }
 
-TEST(fork_goes_on_while_the_leader_is_closed)
+TEST_F(aux, fork_goes_on_while_the_leader_is_closed)
 {
 	unsigned int *failures = mmap(NULL, sizeof(*failures), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double begin = aux_seconds();
 
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	ASSERT_NE(failures, MAP_FAILED);
 	for (unsigned int i = 0; aux_seconds() - begin < FORK_SECONDS; i++)
 		ASSERT_TRUE(close_while_forking(failures, i * 997 % 20000));

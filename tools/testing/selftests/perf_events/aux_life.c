@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	64
 #define AREA		(4UL << 20)
@@ -54,8 +53,12 @@ FIXTURE(aux_life)
 	char copy[64], directory[32];
 };
 
+#define AUX_FIXTURE aux_life
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_life)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

@@ -8,8 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define AREA		(4UL << 20)
 #define SMALL_AREA	(64UL << 10)
@@ -24,15 +23,21 @@ FIXTURE(aux_lost)
 
 FIXTURE_VARIANT(aux_lost)
 {
+	const char *pmu;
 	/* Paused by ioctl; else the reader does not move data_tail. */
 	bool paused;
 };
 
-FIXTURE_VARIANT_ADD(aux_lost, full) { .paused = false };
-FIXTURE_VARIANT_ADD(aux_lost, paused) { .paused = true };
+FIXTURE_VARIANT_ADD(aux_lost, full_synth) { .pmu = "aux_synth", .paused = false };
+FIXTURE_VARIANT_ADD(aux_lost, full_pt) { .pmu = "intel_pt", .paused = false };
+FIXTURE_VARIANT_ADD(aux_lost, full_bts) { .pmu = "intel_bts", .paused = false };
+FIXTURE_VARIANT_ADD(aux_lost, paused_synth) { .pmu = "aux_synth", .paused = true };
+FIXTURE_VARIANT_ADD(aux_lost, paused_pt) { .pmu = "intel_pt", .paused = true };
+FIXTURE_VARIANT_ADD(aux_lost, paused_bts) { .pmu = "intel_bts", .paused = true };
 
 FIXTURE_SETUP(aux_lost)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

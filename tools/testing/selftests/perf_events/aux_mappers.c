@@ -6,8 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	64
 #define AREA_PAGES	16
@@ -26,10 +25,14 @@ FIXTURE(aux_mappers)
 	pid_t worker, child[MAPPERS];
 };
 
+#define AUX_FIXTURE aux_mappers
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_mappers)
 {
 	struct perf_event_attr attr;
 
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

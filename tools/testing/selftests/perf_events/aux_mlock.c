@@ -17,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	8
 #define NOBODY		65534
@@ -42,6 +41,9 @@ FIXTURE(aux_mlock)
 	struct aux_event event;
 	struct counters start;
 };
+
+#define AUX_FIXTURE aux_mlock
+#include "aux_variants.h"
 
 static void become(uid_t uid)
 {
@@ -78,6 +80,7 @@ FIXTURE_SETUP(aux_mlock)
 {
 	struct perf_event_attr attr;
 
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;

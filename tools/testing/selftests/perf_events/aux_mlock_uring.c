@@ -15,8 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define NOBODY		65534
 /* Of a user who may lock less than what perf grants */
@@ -30,6 +29,9 @@ FIXTURE(aux_mlock_uring)
 	/* bytes: perf's grant; the largest area that it pays for */
 	size_t allowance, area;
 };
+
+#define AUX_FIXTURE aux_mlock_uring
+#include "aux_variants.h"
 
 /*
  * Return: why a user without rights cannot have an io_uring here, or NULL. Kernels before 6.6
@@ -96,6 +98,7 @@ FIXTURE_SETUP(aux_mlock_uring)
 {
 	size_t rest;
 
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	self->event.page = NULL;
 	self->event.area = NULL;

@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	8
 #define AREA_PAGES	16
@@ -27,120 +26,28 @@
  * Offsets and lengths are in pages, offsets counted from the end of the data;
  * what the user page says is the difference to that, in bytes.
  */
-FIXTURE(geometry)
-{
-	struct aux_event event;
-};
-
-FIXTURE_VARIANT(geometry)
-{
+static const struct {
+	const char *name;
 	int offset, pages;
 	int64_t offset_off, size_off;
 	int flags;
 	int want;
+} geometries[] = {
+	{ "right behind the data", .pages = AREA_PAGES },
+	{ "behind a hole", .offset = 5, .pages = AREA_PAGES },
+	{ "one page", .pages = 1 },
+	{ "within the data", .offset = -1, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_offset a page before", .offset_off = -4096, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_offset a page behind", .offset_off = 4096, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_offset a byte off", .offset_off = 1, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_size larger", .size_off = 4096, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_size smaller", .size_off = -4096, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_size a byte off", .size_off = -1, .pages = AREA_PAGES, .want = EINVAL },
+	{ "aux_size beyond 4 GiB", .size_off = 1LL << 32, .pages = AREA_PAGES, .want = EINVAL },
+	{ "three pages", .pages = 3, .want = EINVAL },
+	{ "24 pages", .pages = 24, .want = EINVAL },
+	{ "a private mapping", .pages = AREA_PAGES, .flags = MAP_PRIVATE, .want = EINVAL },
 };
-
-FIXTURE_VARIANT_ADD(geometry, right_behind_data)
-{
-	.pages = AREA_PAGES,
-};
-
-FIXTURE_VARIANT_ADD(geometry, behind_a_hole)
-{
-	.offset = 5, .pages = AREA_PAGES,
-};
-
-FIXTURE_VARIANT_ADD(geometry, one_page)
-{
-	.pages = 1,
-};
-
-FIXTURE_VARIANT_ADD(geometry, within_data)
-{
-	.offset = -1, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_offset_page_before)
-{
-	.offset_off = -4096, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_offset_page_behind)
-{
-	.offset_off = 4096, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_offset_a_byte_off)
-{
-	.offset_off = 1, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_size_larger)
-{
-	.size_off = 4096, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_size_smaller)
-{
-	.size_off = -4096, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_size_a_byte_off)
-{
-	.size_off = -1, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, aux_size_beyond_4_gib)
-{
-	.size_off = 1LL << 32, .pages = AREA_PAGES, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, three_pages)
-{
-	.pages = 3, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, twenty_four_pages)
-{
-	.pages = 24, .want = EINVAL,
-};
-
-FIXTURE_VARIANT_ADD(geometry, private_mapping)
-{
-	.pages = AREA_PAGES, .flags = MAP_PRIVATE, .want = EINVAL,
-};
-
-FIXTURE_SETUP(geometry)
-{
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
-}
-
-FIXTURE_TEARDOWN(geometry)
-{
-	aux_close(&self->event);
-}
-
-TEST_F(geometry, errno_is_right)
-{
-	struct aux_event *e = &self->event;
-	size_t len = variant->pages * aux_page_size();
-	uint64_t at = e->data_len + variant->offset * (int64_t)aux_page_size();
-	void *map;
-
-	e->page->aux_offset = at + variant->offset_off;
-	e->page->aux_size = len + variant->size_off;
-	errno = 0;
-	map = aux_map_raw(e, at, len, PROT_READ | PROT_WRITE, variant->flags ?: MAP_SHARED);
-	EXPECT_EQ(errno, variant->want);
-	EXPECT_EQ(map == MAP_FAILED, !!variant->want);
-	if (map != MAP_FAILED)
-		munmap(map, len);
-
-	/* Whatever was refused, a good mapping is possible after it. */
-	EXPECT_EQ(aux_map_area(e, AREA_PAGES * aux_page_size(), PROT_READ), 0);
-}
 
 FIXTURE(aux_mmap)
 {
@@ -148,8 +55,13 @@ FIXTURE(aux_mmap)
 	size_t len;
 };
 
+#define AUX_FIXTURE aux_mmap
+#define AUX_CHUNKS
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_mmap)
 {
+	aux_use(variant->pmu);
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	ASSERT_EQ(aux_open_mapped(&self->event, NULL, 0, -1, DATA_PAGES), 0);
@@ -171,13 +83,42 @@ static size_t make_trace(struct aux_event *event)
 	return aux_head(event);
 }
 
-TEST(no_data_mapping_yet)
+#define AUX_CHUNKS
+#include "aux_fixture.h"
+
+TEST_F(aux, errno_of_each_geometry_is_right)
+{
+	struct aux_event event = { };
+
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(geometries); i++) {
+		typeof(*geometries) *g = &geometries[i];
+		size_t len = g->pages * aux_page_size();
+		uint64_t at = event.data_len + g->offset * (int64_t)aux_page_size();
+		void *map;
+
+		event.page->aux_offset = at + g->offset_off;
+		event.page->aux_size = len + g->size_off;
+		errno = 0;
+		map = aux_map_raw(&event, at, len, PROT_READ | PROT_WRITE, g->flags ?: MAP_SHARED);
+		EXPECT_EQ(errno, g->want)
+			TH_LOG("%s", g->name);
+		EXPECT_EQ(map == MAP_FAILED, !!g->want);
+		if (map != MAP_FAILED)
+			munmap(map, len);
+		/* Whatever was refused, a good mapping is possible after it. */
+		EXPECT_EQ(aux_map_area(&event, AREA_PAGES * aux_page_size(), PROT_READ), 0)
+			TH_LOG("%s", g->name);
+		aux_unmap_area(&event);
+	}
+	aux_close(&event);
+}
+
+TEST_F(aux, no_data_mapping_yet)
 {
 	struct aux_event event = { };
 	struct perf_event_attr attr;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	aux_attr(&attr);
 	event.fd = aux_open(&attr, 0, -1);
 	ASSERT_GE(event.fd, 0);
@@ -202,13 +143,11 @@ TEST(pmu_without_aux_area)
 	aux_close(&event);
 }
 
-TEST(inherited_on_all_cpus)
+TEST_F(aux, inherited_on_all_cpus)
 {
 	struct aux_event event = { };
 	struct perf_event_attr attr;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	aux_attr(&attr);
 	attr.inherit = 1;
 	event.fd = aux_open(&attr, 0, -1);
@@ -217,7 +156,7 @@ TEST(inherited_on_all_cpus)
 	aux_close(&event);
 }
 
-TEST(mlock_limit_of_unprivileged_user)
+TEST_F(aux, mlock_limit_of_unprivileged_user)
 {
 	struct rlimit none = { };
 	struct aux_event event = { };

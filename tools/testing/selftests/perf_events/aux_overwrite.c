@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	16
 #define AREA		(64UL << 10)
@@ -23,8 +22,13 @@ FIXTURE(aux_overwrite)
 	struct aux_log log;
 };
 
+#define AUX_FIXTURE aux_overwrite
+#define AUX_CHUNKS
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_overwrite)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

@@ -6,8 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define ROUNDS		100000
 /* Instructions: in the first tenth of the work, and never */
@@ -27,14 +26,18 @@ FIXTURE(aux_pause)
 	int pause, resume;
 };
 
+#define AUX_FIXTURE aux_pause
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_pause)
 {
 	const char *why;
 
+	aux_use(variant->pmu);
 	self->trace.fd = -1;
 	self->pause = -1;
 	self->resume = -1;
-	why = aux_missing_links() ?: aux_missing_rate();
+	why = aux_missing_pause() ?: aux_missing_rate();
 	if (why)
 		SKIP(return, "%s", why);
 }

@@ -8,8 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	64
 #define AREA		(4UL << 20)
@@ -24,6 +23,10 @@ FIXTURE(aux_records)
 	pid_t child;
 	int go;
 };
+
+#define AUX_FIXTURE aux_records
+#define AUX_CHUNKS
+#include "aux_variants.h"
 
 /* Be scheduled out. Where interrupts are slow, a sleep may be over before that. */
 static void sleep_once(void)
@@ -55,6 +58,7 @@ FIXTURE_SETUP(aux_records)
 {
 	int ends[2];
 
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
@@ -110,13 +114,13 @@ TEST_F_TIMEOUT(aux_records, each_byte_once_and_nothing_empty, 60)
 	EXPECT_EQ(self->log.lost, 0);
 }
 
-TEST(enabled_again_starts_no_second_trace)
+#include "aux_fixture.h"
+
+TEST_F(aux, enabled_again_starts_no_second_trace)
 {
 	struct aux_event event = { };
 	struct aux_log log = { };
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
 	ASSERT_EQ(aux_map_area(&event, AREA, PROT_READ | PROT_WRITE), 0);
 	for (unsigned int i = 0; i < CYCLES; i++) {

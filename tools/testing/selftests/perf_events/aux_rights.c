@@ -18,8 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define NOBODY		65534
@@ -61,12 +60,31 @@ FIXTURE(aux_rights)
 
 FIXTURE_VARIANT(aux_rights)
 {
+	const char *pmu;
 	bool is_root, has_perfmon;
 };
 
-FIXTURE_VARIANT_ADD(aux_rights, root) { .is_root = true, .has_perfmon = true };
-FIXTURE_VARIANT_ADD(aux_rights, perfmon) { .has_perfmon = true };
-FIXTURE_VARIANT_ADD(aux_rights, nothing) { };
+FIXTURE_VARIANT_ADD(aux_rights, root_synth)
+{
+	.pmu = "aux_synth", .is_root = true, .has_perfmon = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_rights, root_pt)
+{
+	.pmu = "intel_pt", .is_root = true, .has_perfmon = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_rights, root_bts)
+{
+	.pmu = "intel_bts", .is_root = true, .has_perfmon = true,
+};
+
+FIXTURE_VARIANT_ADD(aux_rights, perfmon_synth) { .pmu = "aux_synth", .has_perfmon = true };
+FIXTURE_VARIANT_ADD(aux_rights, perfmon_pt) { .pmu = "intel_pt", .has_perfmon = true };
+FIXTURE_VARIANT_ADD(aux_rights, perfmon_bts) { .pmu = "intel_bts", .has_perfmon = true };
+FIXTURE_VARIANT_ADD(aux_rights, nothing_synth) { .pmu = "aux_synth" };
+FIXTURE_VARIANT_ADD(aux_rights, nothing_pt) { .pmu = "intel_pt" };
+FIXTURE_VARIANT_ADD(aux_rights, nothing_bts) { .pmu = "intel_bts" };
 
 static int set_paranoid(int level)
 {
@@ -78,6 +96,7 @@ static int set_paranoid(int level)
 
 FIXTURE_SETUP(aux_rights)
 {
+	aux_use(variant->pmu);
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())

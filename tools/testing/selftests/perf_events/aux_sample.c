@@ -6,8 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define PERIOD		20000
 #define ROUNDS		400000
@@ -39,6 +38,7 @@ FIXTURE(aux_sample)
 
 FIXTURE_VARIANT(aux_sample)
 {
+	const char *pmu;
 	__u32 size;
 };
 
@@ -62,10 +62,16 @@ static int open_group(struct aux_event *trace, struct aux_event *event, __u32 si
 	return event->fd < 0 ? -errno : aux_map_data(event, DATA_PAGES);
 }
 
-FIXTURE_VARIANT_ADD(aux_sample, small) { .size = 64 };
-FIXTURE_VARIANT_ADD(aux_sample, medium) { .size = 4096 };
+FIXTURE_VARIANT_ADD(aux_sample, small_synth) { .pmu = "aux_synth", .size = 64 };
+FIXTURE_VARIANT_ADD(aux_sample, small_pt) { .pmu = "intel_pt", .size = 64 };
+FIXTURE_VARIANT_ADD(aux_sample, small_bts) { .pmu = "intel_bts", .size = 64 };
+FIXTURE_VARIANT_ADD(aux_sample, medium_synth) { .pmu = "aux_synth", .size = 4096 };
+FIXTURE_VARIANT_ADD(aux_sample, medium_pt) { .pmu = "intel_pt", .size = 4096 };
+FIXTURE_VARIANT_ADD(aux_sample, medium_bts) { .pmu = "intel_bts", .size = 4096 };
 /* A record ends at 64 KiB, and what is wanted is more. */
-FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record) { .size = 65528 };
+FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_synth) { .pmu = "aux_synth", .size = 65528 };
+FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_pt) { .pmu = "intel_pt", .size = 65528 };
+FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_bts) { .pmu = "intel_bts", .size = 65528 };
 
 /* A sample takes long, for which the kernel would lower the rate of everybody's. */
 static const char *missing(void)
@@ -75,8 +81,10 @@ static const char *missing(void)
 
 FIXTURE_SETUP(aux_sample)
 {
-	const char *why = missing();
+	const char *why;
 
+	aux_use(variant->pmu);
+	why = missing();
 	self->trace.fd = -1;
 	self->event.fd = -1;
 	if (why)
@@ -139,11 +147,13 @@ TEST_F(aux_sample, has_the_trace_that_it_says)
 	EXPECT_GE(seen.with_trace, want);
 }
 
+#include "aux_fixture.h"
+
 /*
  * Without an area there is no data, and no byte of something else. The group runs on without
  * it until it is scheduled in again, which is refused. That of a CPU stays while tasks come and go.
  */
-TEST(none_without_an_area)
+TEST_F(aux, none_without_an_area)
 {
 	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
 	struct seen with = { }, seen = { };
@@ -178,7 +188,7 @@ TEST(none_without_an_area)
 }
 
 /* A writable area has no newest data: its reader takes all of it, in order. */
-TEST(no_data_of_a_full_trace)
+TEST_F(aux, no_data_of_a_full_trace)
 {
 	struct aux_event trace = { .fd = -1 }, event = { .fd = -1 };
 	struct seen seen = { };

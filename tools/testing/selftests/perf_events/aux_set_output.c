@@ -13,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	32
 #define AREA		(1024UL * 1024)
@@ -34,11 +33,15 @@ FIXTURE(aux_set_output)
 	struct aux_log log;
 };
 
+#define AUX_FIXTURE aux_set_output
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_set_output)
 {
 	int cpu = aux_cpu(0);
 	struct perf_event_attr attr;
 
+	aux_use(variant->pmu);
 	self->events[0].fd = -1;
 	self->events[1].fd = -1;
 	if (aux_missing())

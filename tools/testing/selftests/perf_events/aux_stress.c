@@ -186,7 +186,7 @@ static void report_op(struct stress *s, const char *name, unsigned int op, bool 
 /* Whether the machine and the PMU allow it to succeed */
 static bool is_possible(const struct stress_op *op)
 {
-	return (!op->links || !aux_missing_links()) && (!op->cgroups || stress_has_cgroups());
+	return (!op->links || !aux_missing_pause()) && (!op->cgroups || stress_has_cgroups());
 }
 
 static void report(struct stress *s)
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 3)
-		setenv("AUX_PMU", argv[3], 1);
+		aux_use(argv[3]);
 	if (seconds <= 0 || aux_missing()) {
 		fprintf(stderr, "usage: aux_stress SECONDS [SEED] [PMU]\n%s\n",
 			aux_missing() ?: "");

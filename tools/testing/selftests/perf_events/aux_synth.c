@@ -77,7 +77,7 @@ FIXTURE_SETUP(aux_synth)
 	int fd;
 
 	self->event.fd = -1;
-	setenv("AUX_PMU", variant->pmu, 1);
+	aux_use(variant->pmu);
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	self->size = AREA_PAGES * aux_page_size();
@@ -645,6 +645,8 @@ TEST_F_TIMEOUT(aux_synth, paused, 60)
 	struct aux_event sampler = { .fd = -1 };
 	__u64 fresh, before, after;
 
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ, 0, -1, false), 0);
 	warm_up(&self->event);
 	ASSERT_EQ(open_sampler(&sampler, &self->event, AUX_PAUSE, 0), 0);
@@ -672,6 +674,8 @@ TEST_F_TIMEOUT(aux_synth, resumed, 60)
 	struct aux_event sampler = { .fd = -1 };
 	struct perf_event_attr attr;
 
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	aux_attr(&attr);
 	attr.config = self->config;
 	aux_set_action(&attr, AUX_START_PAUSED);
@@ -868,7 +872,7 @@ TEST_F_TIMEOUT(aux_synth, beside_another_pmu, 60)
 	unsigned int laps = 0, tries = 0;
 
 	ASSERT_EQ(open_area(&self->event, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
-	setenv("AUX_PMU", strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large", 1);
+	aux_use(strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large");
 	ASSERT_EQ(open_area(&other, config, PROT_READ | PROT_WRITE, 0, -1, false), 0);
 	while (laps < 2 * LAPS) {
 		ASSERT_LT(tries++, 100 * LAPS);
@@ -903,7 +907,7 @@ static int open_redirected(struct aux_event *event, const char *pmu, __u64 confi
 {
 	struct perf_event_attr attr;
 
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	aux_attr(&attr);
 	attr.config = config;
 	event->fd = aux_open(&attr, 0, -1);
@@ -936,7 +940,7 @@ TEST_F_TIMEOUT(aux_synth, after_another_pmu, 60)
 	struct perf_event_attr attr;
 	__u64 begin, head;
 
-	setenv("AUX_PMU", "intel_pt", 1);
+	aux_use("intel_pt");
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	aux_sampler_attr(&attr, 0);
@@ -1117,7 +1121,7 @@ TEST(chunks_end_transactions)
 	for (unsigned int i = 0; i < 2 * TRIES; i++) {
 		int ret;
 
-		setenv("AUX_PMU", pmus[i % 2], 1);
+		aux_use(pmus[i % 2]);
 		if (aux_missing())
 			SKIP(return, "%s", aux_missing());
 		ret = ends_at_chunk(&event);
@@ -1134,7 +1138,6 @@ TEST(not_while_locked_down)
 {
 	struct perf_event_attr attr;
 
-	setenv("AUX_PMU", "aux_synth", 1);
 	if (aux_pmu_type() < 0)
 		SKIP(return, "%s", aux_missing());
 	if (!aux_is_locked_down())

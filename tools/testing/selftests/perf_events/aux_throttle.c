@@ -12,8 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define RATE		200
 /* Instructions, or nanoseconds where no counter counts them */
@@ -61,7 +60,7 @@ FIXTURE_SETUP(aux_throttle)
 {
 	self->trace.fd = -1;
 	self->member = -1;
-	setenv("AUX_PMU", variant->pmu, 1);
+	aux_use(variant->pmu);
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
 	if (geteuid())
@@ -224,8 +223,8 @@ TEST_F_TIMEOUT(aux_throttle, nothing_is_lost, 120)
 
 TEST_F_TIMEOUT(aux_throttle, start_paused_stays_paused, 120)
 {
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	ASSERT_EQ(open_leader(self, variant->per_cpu, AUX_START_PAUSED), 0);
 	self->member = add_member(self, variant->per_cpu, 0);
 	ASSERT_GE(self->member, 0);
@@ -242,8 +241,8 @@ TEST_F_TIMEOUT(aux_throttle, paused_stays_paused, 120)
 {
 	__u64 head;
 
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	ASSERT_EQ(open_leader(self, variant->per_cpu, 0), 0);
 	self->member = add_member(self, variant->per_cpu, AUX_PAUSE);
 	ASSERT_GE(self->member, 0);
@@ -263,8 +262,8 @@ TEST_F_TIMEOUT(aux_throttle, paused_stays_paused, 120)
 /* ... or resumes it: after the first overflow it goes on. */
 TEST_F_TIMEOUT(aux_throttle, resumed_goes_on, 120)
 {
-	if (aux_missing_links())
-		SKIP(return, "%s", aux_missing_links());
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
 	ASSERT_EQ(open_leader(self, variant->per_cpu, AUX_START_PAUSED), 0);
 	self->member = add_member(self, variant->per_cpu, AUX_RESUME);
 	ASSERT_GE(self->member, 0);

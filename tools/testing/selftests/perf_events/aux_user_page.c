@@ -13,8 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	16
 #define AREA_PAGES	16
@@ -28,8 +27,13 @@ FIXTURE(aux_user_page)
 	size_t size;
 };
 
+#define AUX_FIXTURE aux_user_page
+#define AUX_CHUNKS
+#include "aux_variants.h"
+
 FIXTURE_SETUP(aux_user_page)
 {
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());

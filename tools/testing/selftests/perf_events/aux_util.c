@@ -83,27 +83,23 @@ int aux_type_of(const char *pmu)
 	return read_type(pmu);
 }
 
-/*
- * Without AUX_PMU, the first of these that this machine has. aux_synth needs no hardware.
- * The event of cpum_sf that writes to an area has a config that the tests do not try.
- */
-static const char * const usual_pmus[] = {
-	"intel_pt", "arm_spe_0", "cs_etm", "aux_synth", "intel_bts", "cpum_sf",
-};
+/* The PMU that is tested */
+static char pmu_name[32] = "aux_synth";
+
+void aux_use(const char *pmu)
+{
+	snprintf(pmu_name, sizeof(pmu_name), "%s", pmu);
+}
 
 const char *aux_pmu_name(void)
 {
-	/* Of each thread, as threads may ask at the same time. */
-	static __thread const char *found;
-	const char *given = getenv("AUX_PMU");
+	return pmu_name;
+}
 
-	if (given && *given)
-		return given;
-	for (size_t i = 0; !found && i < sizeof(usual_pmus) / sizeof(*usual_pmus); i++) {
-		if (aux_type_of(usual_pmus[i]) >= 0)
-			found = usual_pmus[i];
-	}
-	return found ?: usual_pmus[0];
+bool aux_has_pmu(void)
+{
+	return aux_type_of("aux_synth") >= 0 || aux_type_of("intel_pt") >= 0 ||
+	       aux_type_of("intel_bts") >= 0;
 }
 
 int aux_pmu_type(void)
@@ -121,12 +117,6 @@ static bool is_synth(void)
 static bool is_bts(void)
 {
 	return !strcmp(aux_pmu_name(), "intel_bts");
-}
-
-/* Whether the tests know the config that the PMU needs, and what its trace looks like */
-static bool is_known(void)
-{
-	return is_synth() || is_bts() || !strcmp(aux_pmu_name(), "intel_pt");
 }
 
 static int try_open(void)
@@ -173,22 +163,18 @@ static int find_reason(char *reason, size_t size)
 	if (aux_pmu_type() < 0)
 		return snprintf(reason, size, "no PMU %s; %s", aux_pmu_name(), is_synth() ?
 				"it is CONFIG_PERF_AUX_SYNTH, or modprobe perf_aux_synth" :
-				"AUX_PMU names another");
+				"this machine does not have it");
 	ret = try_open();
 	if (is_for_want_of_rights(ret))
 		return snprintf(reason, size, "%s needs CAP_PERFMON, %s", aux_pmu_name(),
 				is_synth() ? "and a kernel that is not locked down" :
 					     "or a lower perf_event_paranoid");
-	if (ret && !is_known())
-		return snprintf(reason, size,
-				"%s has no event with config=0, the only one tried: %s",
-				aux_pmu_name(), strerror(-ret));
 	return 0;
 }
 
 const char *aux_missing(void)
 {
-	/* Of each thread, for the PMU of which it was asked last: AUX_PMU may change. */
+	/* Of each thread, for the PMU of which it was asked last */
 	static __thread char asked[32], reason[160];
 
 	if (strcmp(asked, aux_pmu_name())) {
@@ -249,31 +235,23 @@ const char *aux_missing_users(void)
 	return aux_missing();
 }
 
-static bool pause_is_refused(void)
+/* Kernels before aux_action refuse each attribute that has it. */
+const char *aux_missing_pause(void)
 {
 	struct perf_event_attr attr;
 	int fd, error;
 
+	if (is_bts())
+		return "intel_bts is not paused, and not in samples";
+	if (aux_missing())
+		return aux_missing();
 	aux_attr(&attr);
 	aux_set_action(&attr, AUX_START_PAUSED);
 	fd = aux_open(&attr, 0, -1);
 	error = errno;
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 && error == EOPNOTSUPP;
-}
-
-/* If a PMU that can do it refuses, the tests must fail. */
-const char *aux_missing_links(void)
-{
-	static __thread char reason[80];
-
-	if (is_bts())
-		return "intel_bts is not paused, and not in samples";
-	if (aux_missing() || is_known() || !pause_is_refused())
-		return aux_missing();
-	snprintf(reason, sizeof(reason), "%s cannot pause and resume", aux_pmu_name());
-	return reason;
+	return fd < 0 && error == EINVAL ? "this kernel's events do not pause others" : NULL;
 }
 
 /* Whether perf_aux_synth was built apart from the kernel, of which the module's taint tells */
@@ -312,16 +290,11 @@ static bool samples_are_refused(void)
 /* Kernels that do not know perf_aux_synth may export nothing that writes to a sample. */
 const char *aux_missing_samples(void)
 {
-	static __thread char reason[80];
-
 	if (is_bts())
-		return aux_missing_links();
-	if (aux_missing() || (is_known() && !is_foreign_synth()) || !samples_are_refused())
-		return aux_missing();
-	if (is_foreign_synth())
+		return "intel_bts is not paused, and not in samples";
+	if (!aux_missing() && is_foreign_synth() && samples_are_refused())
 		return "perf_aux_synth was built apart from this kernel, and is not in samples";
-	snprintf(reason, sizeof(reason), "the trace of %s is not in samples", aux_pmu_name());
-	return reason;
+	return aux_missing();
 }
 
 const char *aux_missing_hotplug(void)
@@ -331,7 +304,6 @@ const char *aux_missing_hotplug(void)
 	return aux_missing();
 }
 
-/* intel_pt: PSB; aux_synth: the first word of each packet; others: any byte */
 void aux_read_on(struct aux_event *event, struct aux_log *log)
 {
 	aux_drain(event, log);
@@ -341,6 +313,7 @@ void aux_read_on(struct aux_event *event, struct aux_log *log)
 		aux_enable(event);
 }
 
+/* intel_pt: PSB; aux_synth: the first word of each packet; intel_bts: any byte */
 bool aux_has_trace(const void *data, size_t size)
 {
 	static const unsigned char psb[16] = {
@@ -349,7 +322,7 @@ bool aux_has_trace(const void *data, size_t size)
 	};
 	static const __u32 magic = 0x53585541;
 
-	if (is_bts() || !is_known()) {
+	if (is_bts()) {
 		for (size_t i = 0; i < size; i++) {
 			if (((const char *)data)[i])
 				return true;

@@ -53,7 +53,11 @@ struct aux_log {
 };
 
 size_t aux_page_size(void);
+/* Choose the PMU that is tested: aux_synth if none is chosen. Of the whole process */
+void aux_use(const char *pmu);
 const char *aux_pmu_name(void);
+/* Whether this machine has a PMU that is tested. */
+bool aux_has_pmu(void);
 /* perf_event_attr::type of the PMU, or of another one by name; -1 where there is none. */
 int aux_pmu_type(void);
 int aux_type_of(const char *pmu);
@@ -207,8 +211,8 @@ const char *aux_missing_cpu(void);
 const char *aux_missing_events(void);
 /* ... for those in which users without rights trace. */
 const char *aux_missing_users(void);
-/* ... for those in which other events pause the trace, or have it in samples. */
-const char *aux_missing_links(void);
+/* ... for those in which other events pause the trace. */
+const char *aux_missing_pause(void);
 /* ... for those in which they have it in samples. */
 const char *aux_missing_samples(void);
 /* ... for those in which CPU 1 goes off. */

@@ -10,8 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
-#include "aux_util.h"
+#include "aux_harness.h"
 
 #define DATA_PAGES	128
 #define AREA		(256UL << 10)
@@ -29,46 +28,37 @@ FIXTURE(aux_wakeup)
 
 FIXTURE_VARIANT(aux_wakeup)
 {
+	const char *pmu;
 	/* perf_event_attr::aux_watermark; what it means */
 	unsigned int requested, watermark;
 	/* The PMU can interrupt there, so no multiple is passed in silence. */
 	bool prompt;
 };
 
-FIXTURE_VARIANT_ADD(aux_wakeup, default_is_half)
-{
-	.requested = 0, .watermark = AREA / 2, .prompt = true,
-};
-
-FIXTURE_VARIANT_ADD(aux_wakeup, quarter)
-{
-	.requested = AREA / 4, .watermark = AREA / 4, .prompt = true,
-};
-
-FIXTURE_VARIANT_ADD(aux_wakeup, eighth)
-{
-	.requested = AREA / 8, .watermark = AREA / 8, .prompt = true,
-};
-
-FIXTURE_VARIANT_ADD(aux_wakeup, two_pages)
-{
-	.requested = 8192, .watermark = 8192, .prompt = true,
-};
-
-FIXTURE_VARIANT_ADD(aux_wakeup, odd)
-{
-	.requested = 33333, .watermark = 33333,
-};
-
-FIXTURE_VARIANT_ADD(aux_wakeup, more_than_the_area)
-{
-	.requested = 700000, .watermark = 700000,
-};
+FIXTURE_VARIANT_ADD(aux_wakeup, default_is_half_synth) { "aux_synth", 0, AREA / 2, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, default_is_half_pt) { "intel_pt", 0, AREA / 2, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, default_is_half_bts) { "intel_bts", 0, AREA / 2, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, quarter_synth) { "aux_synth", AREA / 4, AREA / 4, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, quarter_pt) { "intel_pt", AREA / 4, AREA / 4, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, quarter_bts) { "intel_bts", AREA / 4, AREA / 4, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, eighth_synth) { "aux_synth", AREA / 8, AREA / 8, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, eighth_pt) { "intel_pt", AREA / 8, AREA / 8, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, eighth_bts) { "intel_bts", AREA / 8, AREA / 8, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, two_pages_synth) { "aux_synth", 8192, 8192, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, two_pages_pt) { "intel_pt", 8192, 8192, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, two_pages_bts) { "intel_bts", 8192, 8192, true };
+FIXTURE_VARIANT_ADD(aux_wakeup, odd_synth) { "aux_synth", 33333, 33333, false };
+FIXTURE_VARIANT_ADD(aux_wakeup, odd_pt) { "intel_pt", 33333, 33333, false };
+FIXTURE_VARIANT_ADD(aux_wakeup, odd_bts) { "intel_bts", 33333, 33333, false };
+FIXTURE_VARIANT_ADD(aux_wakeup, more_than_the_area_synth) { "aux_synth", 700000, 700000, false };
+FIXTURE_VARIANT_ADD(aux_wakeup, more_than_the_area_pt) { "intel_pt", 700000, 700000, false };
+FIXTURE_VARIANT_ADD(aux_wakeup, more_than_the_area_bts) { "intel_bts", 700000, 700000, false };
 
 FIXTURE_SETUP(aux_wakeup)
 {
 	struct perf_event_attr attr;
 
+	aux_use(variant->pmu);
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
@@ -213,8 +203,10 @@ TEST_F_TIMEOUT(aux_wakeup, blocked_poll_returns, 60)
 	EXPECT_EQ(status, 0);
 }
 
+#include "aux_fixture.h"
+
 /* What a child writes wakes whoever waits on its parent's event, here by epoll. */
-TEST(child_wakes_the_reader)
+TEST_F(aux, child_wakes_the_reader)
 {
 	struct epoll_event wanted = { .events = EPOLLIN }, got = { };
 	struct aux_event event = { .fd = -1 };
@@ -222,8 +214,6 @@ TEST(child_wakes_the_reader)
 	int epoll, own;
 	pid_t pid;
 
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
 	/* This process traces nothing where it is. */
 	if (aux_cpu(1) < 0)
 		SKIP(return, "one CPU only");

@@ -12,8 +12,8 @@ from lab.base.errors import LabError
 from lab.testing.points import Points, bail_out
 
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
-# These choose their PMUs themselves.
-ONCE = ("aux_cgroup", "aux_synth", "aux_throttle")
+# The status of a program all of whose tests were skipped
+NOTHING_RAN = 4
 # With which a kselftest is skipped where an event is refused
 NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
              "needs CAP_PERFMON, or a lower perf_event_paranoid")
@@ -120,6 +120,7 @@ def relay(points: Points, name: str, directory: Path, prefix: str,
         # 6.1's harness gives a test that is skipped no name.
         points.result(test.passed and not test.skip, prefix + (test.name or name),
                       *([f"skipped: {test.skip}"] if test.skip else []), *notes(lines, test.name))
-    status = 1 if any(not test.passed for test in report.tests) else 0
+    status = (1 if any(not test.passed for test in report.tests) else
+              NOTHING_RAN if all(test.skip for test in report.tests) else 0)
     points.result(report.tests and not report.problems and f"status {status}" in lines,
                   f"{prefix}{name} reaches its end", *report.problems, *lines[-5:])

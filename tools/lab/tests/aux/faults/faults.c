@@ -348,7 +348,7 @@ static void all_of(const char *pmu)
 {
 	unsigned int faults;
 
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	if (aux_missing())
 		errx(1, "%s", aux_missing());
 	fail_each_open();
@@ -433,7 +433,7 @@ static void warm_up(void)
 {
 	struct aux_event event;
 
-	setenv("AUX_PMU", "intel_pt", 1);
+	aux_use("intel_pt");
 	for (unsigned int i = 0; i < WARM; i++) {
 		event = open_event(0, -1);
 		if (map_data(&event) || map_full(&event) || touch(&event))

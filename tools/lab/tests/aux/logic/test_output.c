@@ -366,12 +366,14 @@ static void test_redirected(void)
 	other = rb_alloc(rb->nr_pages, 0, 0, RING_BUFFER_WRITABLE);
 	perf_aux_output_begin(&handle, &event);
 	event.rb = other;
+	perf_aux_output_flag(&handle, PERF_AUX_FLAG_COLLISION);
 	perf_aux_output_end(&handle, 10);
 	point(!world.records && event.lost_samples.counter == 1, "redirected: the record is lost");
 	event.rb = rb;
 	ring_buffer_put(other);
 	trace(10, 0);
-	point(is_record(0, 10, 10, 0), "redirected: until the event is back");
+	point(is_record(0, 10, 10, PERF_AUX_FLAG_COLLISION),
+	      "redirected: until the event is back; its flags are in the next record");
 	point(end(), "redirected: nothing is left");
 }
 

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		errx(1, "usage: long MODULE");
 	aux_bench_load(argv[1]);
-	setenv("AUX_PMU", "aux_bench", 1);
+	aux_use("aux_bench");
 	for (size_t i = 0; i < sizeof(SETTINGS) / sizeof(SETTINGS[0]); i++)
 		run(&SETTINGS[i]);
 	return end_points();

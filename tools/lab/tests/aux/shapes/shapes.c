@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		errx(1, "usage: shapes MODULE");
 	aux_bench_load(argv[1]);
-	setenv("AUX_PMU", "aux_bench", 1);
+	aux_use("aux_bench");
 	aux_pin(0, 0);
 	kept_transaction(0);
 	kept_transaction(1);

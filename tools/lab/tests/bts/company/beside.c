@@ -20,9 +20,9 @@ static int open_of(const char *pmu, struct aux_event *event, pid_t child)
 	struct perf_event_attr attr;
 	int ret;
 
-	setenv("AUX_PMU", pmu, 1);
+	aux_use(pmu);
 	aux_attr(&attr);
-	setenv("AUX_PMU", BTS, 1);
+	aux_use(BTS);
 	event->fd = -1;
 	ret = aux_open_mapped(event, &attr, child, -1, DATA_PAGES);
 	return ret ?: aux_map_area(event, AREA, PROT_READ);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Branch trace store (BTS) in the company of others that use the performance
- * monitor, its interrupt, the debug store and IA32_DEBUGCTL; run in a guest, as root,
- * with AUX_PMU=intel_bts. Prints TAP.
+ * monitor, its interrupt, the debug store and IA32_DEBUGCTL; run in a guest, as root.
+ * Prints TAP.
  *
  *   company coexist|exclude|pebs
  *
@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	setlinebuf(stdout);
+	aux_use("intel_bts");
 	/* Last branch records exclude BTS on each processor. */
 	test_exclusive(false, pebs ? PEBS_MEMORY : PEBS_NONE);
 	test_wraps(false, pebs);

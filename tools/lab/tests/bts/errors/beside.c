@@ -32,9 +32,9 @@ static int open_pt(void)
 {
 	int fd;
 
-	setenv("AUX_PMU", "intel_pt", 1);
+	aux_use("intel_pt");
 	fd = open_thread();
-	setenv("AUX_PMU", "intel_bts", 1);
+	aux_use("intel_bts");
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Meets each errno that the table in Documentation/admin-guide/perf/intel-bts.rst
- * has; run in a guest, as root, with AUX_PMU=intel_bts. Prints TAP, and in each name
+ * has; run in a guest, as root. Prints TAP, and in each name
  *
  *   system call | errno | condition | what was done
  *
@@ -79,6 +79,7 @@ int main(int argc, char **argv)
 	const char *mode = argc == 2 ? argv[1] : "";
 
 	setlinebuf(stdout);
+	aux_use("intel_bts");
 	if (!strcmp(mode, "usual")) {
 		run(by_privilege, true, true);
 		run(by_attr, true, true);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Branch records of a machine whose CPUs go and come, and that sleeps and wakes; run in
- * a guest with two CPUs and the module pt_life, as root, with AUX_PMU=intel_bts. Prints
- * TAP.
+ * a guest with two CPUs and the module pt_life, as root. Prints TAP.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -174,6 +173,7 @@ static void test_sleep(void)
 int main(void)
 {
 	setlinebuf(stdout);
+	aux_use("intel_bts");
 	/* This CPU never goes off. The program's branches are in its trace, but no step. */
 	aux_pin(0, 0);
 	test_hotplug();

@@ -41,7 +41,7 @@ pmus() { find /sys/bus/event_source/devices/ -name 'aux_synth*' | wc -l; }
 timers() { grep -c perf_mux_hrtimer_handler /proc/timer_list; }
 modprobe perf_aux_synth
 say synth "$(pmus)"
-AUX_PMU=aux_synth "$SELFTESTS/perf_events/aux_report.sh" aux_synth aux_records >report.txt 2>&1
+"$SELFTESTS/perf_events/aux_report.sh" aux_synth aux_records >report.txt 2>&1
 say report "$?" "$(tail -n 1 report.txt)"
 perf-aux stat -e aux_synth// -- sleep 1000 >/dev/null 2>&1 &
 until [ "$(cat /sys/module/perf_aux_synth/refcnt)" -gt 0 ] || ! kill -0 $!; do sleep 0.1; done

@@ -13,7 +13,7 @@ say release "$(uname -r)"
 say none "$?"
 insmod perf_aux_synth/perf_aux_synth.ko
 say synth "$(find /sys/bus/event_source/devices/ -name 'aux_synth*' | wc -l)"
-AUX_PMU=aux_synth "$SELFTESTS/perf_events/aux_report.sh" $PROGRAMS >report.txt 2>&1
+"$SELFTESTS/perf_events/aux_report.sh" $PROGRAMS >report.txt 2>&1
 say report "$?" "$(tail -n 1 report.txt)"
 # Of a kernel like this one, which does not know who uses an area, it is never unloaded.
 rmmod perf_aux_synth

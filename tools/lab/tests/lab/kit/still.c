@@ -4,6 +4,10 @@
 
 static struct perf_event_mmap_page user_page;
 
+void aux_use(const char *pmu)
+{
+}
+
 size_t aux_page_size(void)
 {
 	return 4096;

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	enum pebs pebs = output ? PEBS_OUTPUT : strcmp(mode, "pebs") ? PEBS_NONE : PEBS_MEMORY;
 
 	setlinebuf(stdout);
+	aux_use("intel_pt");
 	test_exclusive(coexist, pebs);
 	if (pebs != PEBS_NONE)
 		return end_points();

@@ -16,6 +16,7 @@
 
 int main(int argc, char **argv)
 {
+	aux_use("intel_pt");
 	if (argc > 2 && !strcmp(argv[1], "become"))
 		become(argc, argv);
 	while (argc > 1 && strcmp(argv[1], "no-overlay"))

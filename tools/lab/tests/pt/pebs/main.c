@@ -97,6 +97,7 @@ bool pebs_complete(const struct pebs_samples *seen, __u64 period)
 int main(void)
 {
 	setlinebuf(stdout);
+	aux_use("intel_pt");
 	test_registers();
 	test_records();
 	test_contents();
