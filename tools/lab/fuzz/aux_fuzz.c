@@ -38,7 +38,6 @@
 #define LISTS		64
 #define MAX_CORPUS	4096
 #define MAX_OLD		512
-#define AFTER_USEC	50000
 
 struct fuzz {
 	struct fuzz_shared *shared;
@@ -237,65 +236,22 @@ static int run(double seconds, uint64_t seed, unsigned long most)
 	return found ? report_finding(&fuzz, found) : 0;
 }
 
-static int say_found(const char *found)
-{
-	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
-	return found ? 1 : 0;
-}
-
-/*
- * Run the steps of @path until they do harm, @times times at most. If @target is given, the calls
- * of the last time are written to it.
- */
-static const char *run_again(const char *path, unsigned int times, const char *target)
+/* Run the steps of @path until they do harm, @times times at most. */
+static int replay(const char *path, unsigned int times)
 {
 	struct fuzz_shared *shared = share();
 	struct fuzz_list list = { };
 	const char *found = NULL;
 
+	check_machine();
 	if (fuzz_load(&list, path))
 		errx(2, "%s: no list of steps", path);
 	for (unsigned int i = 0; i < times && !found; i++) {
-		if (target && fuzz_write_begin(target))
-			err(2, "%s", target);
 		found = fuzz_run_in_child(&list, shared);
-		/* What is freed after this may do harm then. */
-		if (target)
-			usleep(AFTER_USEC);
 		found = found ?: fuzz_check();
 	}
-	return found;
-}
-
-static int replay(const char *path, unsigned int times)
-{
-	check_machine();
-	return say_found(run_again(path, times, NULL));
-}
-
-/* Another program, such as one that was written, by what the fuzzer finds in the kernel then. */
-static int watch(char **program)
-{
-	const char *found;
-	bool told;
-	int status;
-	pid_t pid;
-
-	fuzz_check_memory();
-	pid = fork();
-	if (!pid) {
-		execv(program[0], program);
-		err(127, "%s", program[0]);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		err(2, "%s", program[0]);
-	/* Such a program tells itself of what only it can see. */
-	told = WIFEXITED(status) && WEXITSTATUS(status) == FUZZ_TOLD;
-	if (status && !told)
-		printf("%s ends with status 0x%x\n", program[0], status);
-	found = fuzz_check();
-	found = found ?: fuzz_check_memory();
-	return told && !found ? 1 : say_found(found);
+	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
+	return found ? 1 : 0;
 }
 
 static int list_programs(uint64_t seed, size_t programs)
@@ -311,9 +267,7 @@ static int refuse(void)
 {
 	fprintf(stderr, "usage: aux_fuzz run DIRECTORY SECONDS [SEED [OPERATIONS]]\n"
 		"       aux_fuzz shrink DIRECTORY [TIMES [SECONDS]] | replay FILE [TIMES]\n"
-		"       aux_fuzz write FILE TARGET.c [TIMES] | join TARGET.c FINDING\n"
-		"       aux_fuzz list SEED PROGRAMS\n"
-		"       aux_fuzz watch PROGRAM [ARGUMENT...]\n");
+		"       aux_fuzz list SEED PROGRAMS\n");
 	return 2;
 }
 
@@ -324,15 +278,6 @@ static unsigned long number_of(char **argv, int at, unsigned long otherwise)
 			return otherwise;
 	}
 	return strtoul(argv[at], NULL, 0);
-}
-
-static int write_c(char **argv)
-{
-	unsigned int times = number_of(argv, 4, 1);
-
-	if (!run_again(argv[2], times, argv[3]) && times > 1)
-		printf("no harm in %u runs: %s has the calls of the last one\n", times, argv[3]);
-	return 0;
 }
 
 /*
@@ -360,8 +305,6 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(verb, "list") && argc > 3)
 		return list_programs(number_of(argv, 2, 0), number_of(argv, 3, 1));
-	if (!strcmp(verb, "join") && argc > 3)
-		return fuzz_join(argv[2], argv[3]) ? 2 : 0;
 	do_without_rseq(argv);
 	fuzz_prepare();
 	fuzz_check_start();
@@ -369,10 +312,6 @@ int main(int argc, char **argv)
 		return fuzz_shrink(argv[2], number_of(argv, 3, 1), number_of(argv, 4, 600));
 	if (!strcmp(verb, "replay"))
 		return replay(argv[2], number_of(argv, 3, 1));
-	if (!strcmp(verb, "watch"))
-		return watch(argv + 2);
-	if (!strcmp(verb, "write") && argc > 3)
-		return write_c(argv);
 	if (strcmp(verb, "run") || argc < 4)
 		return refuse();
 	check_machine();

@@ -21,8 +21,6 @@
 /* The finding that all programs since the last search may have made, not the last list */
 #define FUZZ_PAGES_LOST	"pages are lost"
 #define FUZZ_TRACES_ON	"an event traces on that is disabled"
-/* Status of a program in C that has told of that itself */
-#define FUZZ_TOLD	99
 /* How much of a mapping is compared, in bytes */
 #define FUZZ_PLACE_LEN	65536
 #define FUZZ_EDGES	0x40000U
@@ -80,7 +78,6 @@ int fuzz_hotplug(struct stress_actor *actor);
 #define FUZZ_TRACEPOINTS	6
 extern const char *const fuzz_tracepoints[FUZZ_TRACEPOINTS];
 void fuzz_find_tracepoints(void);
-const char *fuzz_tracepoint_of(const struct perf_event_attr *attr);
 int fuzz_open_tracepoint(struct stress_actor *actor);
 int fuzz_set_program(struct stress_actor *actor);
 int fuzz_hook_tracepoint(struct stress_actor *actor);
@@ -103,7 +100,7 @@ void fuzz_drop(struct fuzz_list *list, size_t at, size_t count);
 #define FUZZ_PMUS	5
 /* The list ends with a name that is NULL. */
 extern const char *const fuzz_pmus[FUZZ_PMUS + 1];
-int fuzz_count_maps(bool tells);
+int fuzz_count_maps(void);
 
 /* aux_fuzz_run.c */
 void fuzz_prepare(void);
@@ -124,23 +121,5 @@ const char *fuzz_check_memory(void);
 
 /* aux_fuzz_shrink.c */
 int fuzz_shrink(const char *directory, unsigned int times, double seconds);
-
-/* aux_fuzz_write.c: the system calls of a list as a program in C */
-int fuzz_write_begin(const char *path);
-int fuzz_join(const char *path, const char *finding);
-/* ... what the functions that run steps tell it, whether it writes or not */
-bool fuzz_writes(void);
-void fuzz_write_to(int number);
-int fuzz_write_beside(void);
-void fuzz_write_wait(void);
-void fuzz_write_note(const char *note, const char *value);
-void fuzz_write_fail(unsigned int nth);
-void fuzz_write_unpin(void);
-void fuzz_write_maps(int count);
-void fuzz_write_place(const char *function, int number, unsigned long at, size_t len);
-void fuzz_new_arena(void);
-
-/* aux_fuzz_frame.c */
-extern const char fuzz_prologue[], fuzz_epilogue[];
 
 #endif

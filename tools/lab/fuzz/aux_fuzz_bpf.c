@@ -43,17 +43,6 @@ void fuzz_find_tracepoints(void)
 		tracepoints[i] = read_tracepoint(fuzz_tracepoints[i]);
 }
 
-/* Return: the name of an event's tracepoint, or NULL if the event is on none of these */
-const char *fuzz_tracepoint_of(const struct perf_event_attr *attr)
-{
-	for (int i = 0; i < FUZZ_TRACEPOINTS; i++) {
-		if (attr->type == PERF_TYPE_TRACEPOINT && attr->config &&
-		    attr->config == (__u64)tracepoints[i])
-			return fuzz_tracepoints[i];
-	}
-	return NULL;
-}
-
 /* In one half of all cases it joins the group of another event, and samples its trace. */
 static int open_beside(struct stress_actor *a, struct perf_event_attr *attr, pid_t pid, int cpu)
 {

@@ -9,8 +9,8 @@ const char *const fuzz_pmus[FUZZ_PMUS + 1] = {
 	"intel_pt", "aux_synth", "intel_bts", "aux_synth_large", "aux_synth_no_sg", NULL
 };
 
-/* Return: number of mappings of events; 'tells' prints each */
-int fuzz_count_maps(bool tells)
+/* Print each mapping of an event. Return: their number */
+int fuzz_count_maps(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	char line[256];
@@ -19,8 +19,7 @@ int fuzz_count_maps(bool tells)
 	while (maps && fgets(line, sizeof(line), maps)) {
 		if (!strstr(line, "[perf_event]"))
 			continue;
-		if (tells)
-			printf("mapped: %s", line);
+		printf("mapped: %s", line);
 		count++;
 	}
 	fflush(stdout);

@@ -27,7 +27,6 @@
 #define MEETING_SECONDS	0.005
 /* A step that runs again and again beside others does so no longer. */
 #define BESIDE_SECONDS	0.02
-#define WRITTEN_SECONDS	0.5
 #define PINNED_SECONDS	5
 #define LATE_USEC	2000
 #define LATE_TRIES	50
@@ -37,8 +36,6 @@ struct fuzz_thread {
 	/* must come first */
 	struct stress_actor actor;
 	const struct fuzz_step *step;
-	/* where the system calls of the step are written down */
-	int text;
 	atomic_ulong *steps_done, *failures;
 	unsigned int drawn;
 	/* of a step that runs again and again: the time that this is */
@@ -99,15 +96,12 @@ static int do_once(struct fuzz_thread *thread)
 	int ret;
 
 	thread->drawn = 0;
-	if (step->fail) {
-		fuzz_write_fail(step->fail);
+	if (step->fail)
 		set_fail(thread, step->fail);
-	}
 	ret = fuzz_op(step->op)->run(&thread->actor);
 	if (step->fail) {
 		note_failure(thread);
 		set_fail(thread, 0);
-		fuzz_write_fail(0);
 	}
 	return ret;
 }
@@ -115,10 +109,9 @@ static int do_once(struct fuzz_thread *thread)
 /* Two steps that run once meet rarely: one of them may go on while the other one runs. */
 static void do_step(struct fuzz_thread *thread)
 {
-	double end = aux_seconds() + (fuzz_writes() ? WRITTEN_SECONDS : BESIDE_SECONDS);
+	double end = aux_seconds() + BESIDE_SECONDS;
 	int ret;
 
-	fuzz_write_to(thread->text);
 	thread->round = 0;
 	do {
 		ret = do_once(thread);
@@ -170,11 +163,9 @@ static void wait_for_second(struct fuzz_process *process)
 {
 	if (!process->second.busy)
 		return;
-	/* To write a call down takes longer than the call: let it run as often as without. */
-	process->second.enough = !fuzz_writes();
+	process->second.enough = true;
 	sem_wait(&process->second.done);
 	process->second.busy = false;
-	fuzz_write_wait();
 }
 
 static void hand_over(struct fuzz_process *process, const struct fuzz_step *step)
@@ -184,7 +175,6 @@ static void hand_over(struct fuzz_process *process, const struct fuzz_step *step
 	wait_for_second(process);
 	process->second.step = step;
 	process->second.busy = true;
-	process->second.text = fuzz_write_beside();
 	process->second.started = false;
 	process->second.enough = false;
 	sem_post(&process->second.begin);
@@ -249,7 +239,6 @@ static void unpin(void)
 	for (int i = 0; i < STRESS_CPUS; i++)
 		CPU_SET(i, &all);
 	sched_setaffinity(0, sizeof(all), &all);
-	fuzz_write_unpin();
 }
 
 static void end_program(struct fuzz_process *process)
@@ -261,14 +250,11 @@ static void end_program(struct fuzz_process *process)
 	stress_enter(STRESS_CGROUPS);
 	note_cover(process);
 	stress_close_all(&process->first.actor);
-	/* A reproducer has a mailbox of its own. */
-	fuzz_write_to(-1);
 	if (process->first.actor.astray || process->second.actor.astray)
 		renew_mailbox(process);
 	wait_for_events(process);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
-	fuzz_write_to(0);
 }
 
 /* Which PMU operations take that do not choose, and whether events are of CPUs or of tasks. */
@@ -279,8 +265,6 @@ static void begin_program(struct fuzz_process *process, const struct fuzz_step *
 	for (unsigned int i = 0; i < FUZZ_PMUS && aux_type_of(fuzz_pmus[pmu]) < 0; i++)
 		pmu = (pmu + 1) % FUZZ_PMUS;
 	aux_use(fuzz_pmus[pmu]);
-	fuzz_write_note("A new program, for ", fuzz_pmus[pmu]);
-	fuzz_new_arena();
 	process->first.actor.per_cpu = step->choices[1] & 1;
 	process->second.actor.per_cpu = step->choices[1] & 1;
 	process->first.actor.astray = false;
@@ -331,7 +315,6 @@ static void run(const struct fuzz_list *list, struct fuzz_shared *shared)
 		err(2, "process");
 	process->shared = shared;
 	start(process);
-	fuzz_write_to(0);
 	for (size_t i = 0; i < list->count && !shared->finding[0]; i++) {
 		const struct fuzz_step *step = &list->steps[i];
 
@@ -356,7 +339,7 @@ static void run(const struct fuzz_list *list, struct fuzz_shared *shared)
 		return;
 	end_program(process);
 	if (stays_pinned())
-		find(shared, fuzz_count_maps(true) ? "the fuzzer has lost a mapping" :
+		find(shared, fuzz_count_maps() ? "the fuzzer has lost a mapping" :
 					   "memory is pinned though nothing is mapped");
 }
 

@@ -35,7 +35,6 @@ static void remember_place(struct stress_actor *actor, int number)
 		place->len = FUZZ_PLACE_LEN;
 	if (!place->len)
 		return;
-	fuzz_write_place("remember", number, place->at, place->len);
 	place->len = stress_copy(actor, place->at, place->len, place->was);
 }
 
@@ -64,7 +63,6 @@ static bool compare_place(struct stress_actor *actor, int number)
 
 	if (!place->len)
 		return false;
-	fuzz_write_place("compare", number, place->at, place->len);
 	len = stress_copy(actor, place->at, place->len, now);
 	if (!memcmp(place->was, now, len))
 		return false;
@@ -94,8 +92,6 @@ bool fuzz_traces_on(struct stress_actor *actor)
 		ioctl(actor->slots[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	/* A record of another CPU that was interrupted has been written when a task runs there. */
 	work_on_each_cpu(1);
-	if (fuzz_writes())
-		fuzz_write_maps(fuzz_count_maps(false));
 	for (int i = 0; i < PLACES; i++)
 		remember_place(actor, i);
 	work_on_each_cpu(WORK_ROUNDS);

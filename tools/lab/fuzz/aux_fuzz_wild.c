@@ -60,7 +60,7 @@ static __u64 some_bits(struct stress_actor *a, unsigned int most, unsigned int c
 	return bits;
 }
 
-/* Types that are no AUX PMU's. A reproducer has their numbers, which are one kernel's. */
+/* Types that are no AUX PMU's */
 static const char * const other_pmus[] = { "kprobe", "uprobe", "msr" };
 
 /* Before the operations: then, reading files may be what fails. */

@@ -3,7 +3,7 @@
 
 aux_fuzz (tools/lab/fuzz) runs in a guest, in a directory that outlives it. If
 the guest is harmed, further guests find fewer steps that do the same harm, one guest for each step
-forward, and then a program in C that makes the same system calls.
+forward.
 """
 
 import concurrent.futures
@@ -26,8 +26,6 @@ ROUND = 600
 OVERHEAD = 400
 # Guests that may make a finding smaller, and how often each tries what may depend on timing
 ATTEMPTS, TIMES = 60, 5
-# How often steps run, until they do harm, when their system calls are written down
-RECORDS = 100
 MEMORY = "1G"
 # An oops ends the guest at once: a CPU that goes on with interrupts off does nothing more. And a
 # grace period is over as soon as it can be: most of the time the fuzzer would wait for those.
@@ -47,7 +45,6 @@ OFTEN = {"open", "open-inherited", "open-sampled", "open-paused", "map-data", "m
 OUTSIDE = re.compile(r"^lab: (QEMU .*|no space left .*|no boot within [^,\n]*|no power-off within .*)$",
                      re.MULTILINE)
 CONSOLE = "console"
-REPRODUCER = "reproducer.c"
 
 
 @dataclass
@@ -121,7 +118,7 @@ def _copy_new(source: Path, directory: Path) -> None:
 
 
 def _clear(place: Path) -> None:
-    for name in ("finding", "best", "attempt", "next", "batch", REPRODUCER, CONSOLE):
+    for name in ("finding", "best", "attempt", "next", "batch", CONSOLE):
         (place / name).unlink(missing_ok=True)
 
 
@@ -226,21 +223,6 @@ def _count_steps(place: Path) -> int:
     return sum(1 for line in _read(place / "best").splitlines() if line)
 
 
-def write(target: Target, place: Path, times: int = 1) -> Path:
-    """
-    The steps as a program in C: what they call when they do harm, which may depend on timing. They
-    run so many times at most; if they do no harm, that is said.
-    """
-    done = target.run(place, f"write best {REPRODUCER} {times}", ROUND)
-    _check_outside(place, done, "best")
-    for line in done.stdout.splitlines():
-        if line.startswith("no harm in "):
-            ui.say(f"  {line}")
-    subprocess.run([place / "aux_fuzz", "join", place / REPRODUCER, _read(place / "finding").strip()],
-                   check=True)
-    return place / REPRODUCER
-
-
 def _guests(target: Target, home: Path, seconds: float, seed: int, jobs: int,
             operations: int) -> list[Result]:
     """So many guests at a time, each with its part of the operations."""
@@ -291,9 +273,6 @@ def report(target: Target, result: Result) -> None:
     with ui.step("Making it smaller") as step:
         left = shrink(target, place, step)
         step.note = f"{left} steps" if left else "it does not happen again"
-    if left:
-        with ui.step("Writing it as C") as step:
-            step.note = str(write(target, place, RECORDS))
     ui.say(f"its steps are in {place / 'best'}, the console in {place / 'found.console'}")
     races = "LAB_RACES=1 " if paths.finds_races(target.debug) else ""
     again = for_base(f"'lab run{' --debug' if target.debug else ''} --kernel {target.kernel} --share "

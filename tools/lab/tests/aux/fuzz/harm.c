@@ -52,7 +52,7 @@ static int does_harm(const struct fuzz_list *list)
 	for (size_t i = 0; i < list->count && wanted; i++) {
 		const struct fuzz_step *step = &list->steps[i];
 
-		if (step->op == FUZZ_BEGIN || strcmp(stress_ops[step->op].name, wanted))
+		if (step->op == FUZZ_BEGIN || strcmp(fuzz_op(step->op)->name, wanted))
 			continue;
 		if (first && !(step->choices[2] & 1))
 			continue;
