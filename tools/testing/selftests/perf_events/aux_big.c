@@ -89,8 +89,8 @@ FIXTURE_SETUP(aux_big)
 	self->event.area = NULL;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	if (geteuid())
-		SKIP(return, "needs root, or a limit of locked memory that allows it");
+	if (!aux_has_cap(CAP_IPC_LOCK))
+		SKIP(return, "to lock so much memory needs CAP_IPC_LOCK");
 	if (!is_addressable(variant->size))
 		SKIP(return, "no room for %llu MiB in an address space of %zu bits",
 		     variant->size >> 20, sizeof(void *) * 8);

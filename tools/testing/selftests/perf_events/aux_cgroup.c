@@ -134,8 +134,6 @@ static const char *missing(const char *pmu, char *root)
 	aux_use(pmu);
 	if (aux_missing())
 		return aux_missing();
-	if (geteuid())
-		return "needs root, to make control groups";
 	if (aux_pin(0, CPU) || aux_pin(0, 0))
 		return "needs CPUs 0 and 1";
 	if (!cgroup_find("perf_event", root))

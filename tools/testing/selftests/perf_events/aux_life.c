@@ -2,7 +2,6 @@
 /* The trace of a task that forks, executes another program, and ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -115,7 +114,7 @@ static void live(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
 	 * returns and the child exits.
 	 */
 	close(self->told[1]);
-	if (uid && (setgroups(0, NULL) || setresuid(uid, uid, uid)))
+	if (uid && aux_become(uid))
 		_exit(3);
 	wait_for_test(self);
 	aux_work(ROUNDS);
@@ -272,8 +271,8 @@ static int copy_of_us(const char *path)
 /* A user's trace of a program would tell what is in its file, which the user may not read. */
 TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 {
-	if (geteuid())
-		SKIP(return, "needs root, to have a program that a user cannot read");
+	if (aux_missing_become())
+		SKIP(return, "%s", aux_missing_become());
 	snprintf(self->directory, sizeof(self->directory), "/tmp/aux_life.XXXXXX");
 	ASSERT_NE(mkdtemp(self->directory), NULL);
 	ASSERT_EQ(chmod(self->directory, 0755), 0);

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <grp.h>
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -79,8 +78,7 @@ static int become_nobody(size_t limit)
 {
 	struct rlimit memlock = { limit, limit };
 
-	return setrlimit(RLIMIT_MEMLOCK, &memlock) || setgroups(0, NULL) ||
-	       setresuid(NOBODY, NOBODY, NOBODY);
+	return setrlimit(RLIMIT_MEMLOCK, &memlock) || aux_become(NOBODY);
 }
 
 static void *anonymous(size_t len)
@@ -107,8 +105,6 @@ FIXTURE_SETUP(aux_mlock_uring)
 		SKIP(return, "%s", aux_missing_users());
 	if (uring_missing())
 		SKIP(return, "%s", uring_missing());
-	if (geteuid())
-		SKIP(return, "needs root, to become somebody without rights");
 	self->allowance = aux_allowance();
 	ASSERT_GT(self->allowance, FEW_PAGES * aux_page_size());
 	rest = self->allowance - 2 * aux_page_size();

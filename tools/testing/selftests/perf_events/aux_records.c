@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The records of an AUX trace: the task that they name; each one has data or flags. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #define SLEEPS		300
 #define ROUNDS		300
 #define CYCLES		20
+#define MOVES		200
 
 FIXTURE(aux_records)
 {
@@ -135,6 +137,45 @@ TEST_F(aux, enabled_again_starts_no_second_trace)
 	EXPECT_GE(log.aux, CYCLES);
 	EXPECT_EQ(log.empty, 0);
 	aux_close(&event);
+}
+
+/* The CPUs that a task runs on, one after the other, write to one area. */
+TEST_F_TIMEOUT(aux, follows_its_task, 120)
+{
+	struct aux_event event = { };
+	struct aux_log log = { };
+
+	if (aux_cpu(1) < 0)
+		SKIP(return, "one CPU only");
+	ASSERT_EQ(aux_pin(0, aux_cpu(1)), 0);
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, AREA, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&event), 0);
+	for (unsigned int i = 0; i < MOVES; i++) {
+		__u64 before = aux_head(&event);
+
+		aux_work(10 * ROUNDS);
+		ASSERT_EQ(aux_pin(0, aux_cpu(i % 2)), 0);
+		EXPECT_GT(aux_head(&event), before);
+		aux_drain(&event, &log);
+		aux_set_tail(&event, log.end);
+	}
+	aux_disable(&event);
+	aux_drain(&event, &log);
+	EXPECT_EQ(log.holes, 0);
+	EXPECT_EQ(log.end, aux_head(&event));
+	EXPECT_EQ(log.itrace, 1);
+	EXPECT_FALSE(log.flags_seen & ~(__u64)PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK);
+	aux_close(&event);
+}
+
+TEST_F(aux, none_of_a_cpu_that_cannot_be)
+{
+	struct perf_event_attr attr;
+
+	aux_attr(&attr);
+	EXPECT_EQ(aux_open(&attr, -1, 1 << 20), -1);
+	EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_HARNESS_MAIN

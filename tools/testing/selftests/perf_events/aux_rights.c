@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 
 #include "aux_harness.h"
 
-#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define NOBODY		65534
 #define DATA_PAGES	1
 
@@ -86,22 +84,15 @@ FIXTURE_VARIANT_ADD(aux_rights, nothing_synth) { .pmu = "aux_synth" };
 FIXTURE_VARIANT_ADD(aux_rights, nothing_pt) { .pmu = "intel_pt" };
 FIXTURE_VARIANT_ADD(aux_rights, nothing_bts) { .pmu = "intel_bts" };
 
-static int set_paranoid(int level)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d\n", level);
-	return aux_write_file(PARANOID, text);
-}
-
 FIXTURE_SETUP(aux_rights)
 {
 	aux_use(variant->pmu);
-	if (aux_missing())
-		SKIP(return, "%s", aux_missing());
-	if (geteuid())
-		SKIP(return, "needs root, to have rights and to give them up");
-	ASSERT_EQ(aux_restore_at_end(PARANOID, NULL), 0);
+	if (aux_missing_become())
+		SKIP(return, "%s", aux_missing_become());
+	if (!aux_has_cap(CAP_PERFMON) || !aux_has_cap(CAP_SETPCAP))
+		SKIP(return, "to give rights up needs CAP_PERFMON and CAP_SETPCAP");
+	if (aux_restore_at_end(AUX_PARANOID, NULL))
+		SKIP(return, "may not set perf_event_paranoid");
 	self->answers = mmap(NULL, sizeof(*self->answers), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(self->answers, MAP_FAILED);
@@ -124,8 +115,7 @@ static int give_up(bool keep_perfmon)
 
 	data[CAP_PERFMON / 32].permitted = bit;
 	data[CAP_PERFMON / 32].effective = bit;
-	if (prctl(PR_SET_KEEPCAPS, 1) || setgroups(0, NULL) ||
-	    setresuid(NOBODY, NOBODY, NOBODY))
+	if (prctl(PR_SET_KEEPCAPS, 1) || aux_become(NOBODY))
 		return -errno;
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
@@ -211,7 +201,7 @@ TEST_F(aux_rights, as_perf_event_paranoid_says)
 	bool privileged;
 
 	/* A PMU may be for the privileged alone, at any level. */
-	ASSERT_EQ(set_paranoid(-1), 0);
+	ASSERT_EQ(aux_set_paranoid(-1), 0);
 	privileged = aux_missing_users();
 
 	for (int level = -1; level <= LEVEL_CLOSED; level++) {
@@ -225,7 +215,7 @@ TEST_F(aux_rights, as_perf_event_paranoid_says)
 		if (!variant->is_root && level > -1 && !want.error[LARGE_AREA])
 			want.error[LARGE_AREA] = EPERM;
 
-		ASSERT_EQ(set_paranoid(level), 0);
+		ASSERT_EQ(aux_set_paranoid(level), 0);
 		pid = fork();
 		ASSERT_GE(pid, 0);
 		if (!pid)

@@ -161,8 +161,8 @@ TEST_F(aux, none_without_an_area)
 
 	if (why)
 		SKIP(return, "%s", why);
-	if (geteuid())
-		SKIP(return, "needs root, to trace a CPU");
+	if (aux_missing_cpu())
+		SKIP(return, "%s", aux_missing_cpu());
 	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
 	ASSERT_EQ(open_group(&trace, &event, MOST_DATA, PROT_READ, aux_cpu(0)), 0);
 	ASSERT_EQ(aux_enable(&trace), 0);

@@ -3,13 +3,14 @@
 
 AUX_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
 AUX_FILES := $(basename $(notdir $(wildcard $(AUX_DIR)aux_*.c)))
-# Tests; aux_stress runs as long as it is told to, so it is not run by default.
 AUX_TESTS := $(filter-out aux_util% aux_stress% aux_synth_reader,$(AUX_FILES))
+# Not run by default: a CPU goes off, perf_event_paranoid is lowered; aux_stress does both.
+AUX_INTRUSIVE := $(filter aux_hotplug aux_rights,$(AUX_TESTS))
 AUX_STRESS := $(filter aux_stress,$(AUX_FILES))
 AUX_HDRS := $(notdir $(wildcard $(AUX_DIR)aux_*.h))
 
-TEST_GEN_PROGS += $(AUX_TESTS)
-TEST_GEN_PROGS_EXTENDED += $(AUX_STRESS)
+TEST_GEN_PROGS += $(filter-out $(AUX_INTRUSIVE),$(AUX_TESTS))
+TEST_GEN_PROGS_EXTENDED += $(AUX_INTRUSIVE) $(AUX_STRESS)
 LOCAL_HDRS += $(AUX_HDRS)
 
 # What follows are rules, none of which is what make is to do by default.

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,10 +133,7 @@ static int try_open(void)
 	return 0;
 }
 
-/* CAP_PERFMON and CAP_SYS_ADMIN, either of which is enough */
-#define PERFMON_CAPS	0x4000200000ULL
-
-static bool may_trace(void)
+bool aux_has_cap(int cap)
 {
 	FILE *file = fopen("/proc/self/status", "r");
 	unsigned long long caps = 0;
@@ -145,7 +143,17 @@ static bool may_trace(void)
 		;
 	if (file)
 		fclose(file);
-	return caps & PERFMON_CAPS;
+	return caps >> cap & 1;
+}
+
+static bool may_trace(void)
+{
+	return aux_has_cap(CAP_PERFMON) || aux_has_cap(CAP_SYS_ADMIN);
+}
+
+int aux_become(uid_t uid)
+{
+	return setgroups(0, NULL) || setresuid(uid, uid, uid) ? -errno : 0;
 }
 
 /* If a process with all rights is refused for no reason, the tests must fail. */
@@ -185,11 +193,17 @@ const char *aux_missing(void)
 	return reason[0] ? reason : NULL;
 }
 
-#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+int aux_set_paranoid(int level)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d\n", level);
+	return aux_write_file(AUX_PARANOID, text);
+}
 
 const char *aux_missing_cpu(void)
 {
-	if (!may_trace() && aux_read_number(PARANOID) > 0)
+	if (!may_trace() && aux_read_number(AUX_PARANOID) > 0)
 		return "a CPU's events need CAP_PERFMON, or a lower perf_event_paranoid";
 	return aux_missing();
 }
@@ -197,7 +211,7 @@ const char *aux_missing_cpu(void)
 /* From 3 on, some distributions let users without rights open no event. */
 const char *aux_missing_events(void)
 {
-	if (!may_trace() && aux_read_number(PARANOID) > 2)
+	if (!may_trace() && aux_read_number(AUX_PARANOID) > 2)
 		return "events need CAP_PERFMON, or a lower perf_event_paranoid";
 	return NULL;
 }
@@ -225,12 +239,23 @@ bool aux_by_time(void)
 	return is_synth();
 }
 
+const char *aux_missing_become(void)
+{
+	if (!aux_has_cap(CAP_SETUID) || !aux_has_cap(CAP_SETGID))
+		return "to become another user needs CAP_SETUID and CAP_SETGID";
+	return aux_missing();
+}
+
 const char *aux_missing_users(void)
 {
+	if (aux_missing_become())
+		return aux_missing_become();
+	if (!aux_has_cap(CAP_SYS_RESOURCE))
+		return "to raise a limit of locked memory needs CAP_SYS_RESOURCE";
 	if (is_synth())
 		return "without CAP_PERFMON, nobody may open events of aux_synth";
 	/* From 3 on, some distributions let users without rights trace nothing. */
-	if (aux_read_number(PARANOID) > (is_bts() ? 1 : 2))
+	if (aux_read_number(AUX_PARANOID) > (is_bts() ? 1 : 2))
 		return "perf_event_paranoid lets nobody without CAP_PERFMON trace with this PMU";
 	return aux_missing();
 }
@@ -299,7 +324,7 @@ const char *aux_missing_samples(void)
 
 const char *aux_missing_hotplug(void)
 {
-	if (geteuid() || access(CPU_1_ONLINE, W_OK))
+	if (access(CPU_1_ONLINE, W_OK))
 		return "no CPU that can be taken off";
 	return aux_missing();
 }

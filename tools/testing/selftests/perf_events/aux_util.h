@@ -3,6 +3,7 @@
 #ifndef AUX_UTIL_H
 #define AUX_UTIL_H
 
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 #include <stdbool.h>
@@ -51,6 +52,8 @@ struct aux_log {
 	/* an AUX record was seen before the first ITRACE_START */
 	bool early;
 };
+
+#define AUX_PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 
 size_t aux_page_size(void);
 /* Choose the PMU that is tested: aux_synth if none is chosen. Of the whole process */
@@ -191,6 +194,12 @@ double aux_seconds(void);
 /* Whether root may not see the kernel's secrets; false if securityfs is not mounted. */
 bool aux_is_locked_down(void);
 
+/* Whether this process has a capability, of linux/capability.h. */
+bool aux_has_cap(int cap);
+/* Become that user, in no other group; 0 or -errno. */
+int aux_become(uid_t uid);
+int aux_set_paranoid(int level);
+
 /* The driver skips the end of an area, and wakes the reader for that, too. */
 bool aux_skips(void);
 
@@ -209,7 +218,9 @@ const char *aux_missing(void);
 const char *aux_missing_cpu(void);
 /* Why not even an event of software can be opened here, or NULL. */
 const char *aux_missing_events(void);
-/* ... for those in which users without rights trace. */
+/* ... for those that become other users. */
+const char *aux_missing_become(void);
+/* ... for those in which users without rights trace, which may have to lock memory. */
 const char *aux_missing_users(void);
 /* ... for those in which other events pause the trace. */
 const char *aux_missing_pause(void);
