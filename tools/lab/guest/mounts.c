@@ -158,8 +158,6 @@ void tune_guest(void)
 {
 	sethostname("lab", 3);
 	loopback_up();
-	/* An emulated NMI handler is slow; that is no reason to sample less. */
-	write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
 	/*
 	 * As systemd does. Until a controller was enabled here, new groups lack those that
 	 * each group has by itself, and events of these groups fail with ENOENT.

@@ -14,9 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
+#include "aux_harness.h"
 #include "aux_synth.h"
-#include "aux_util.h"
 #include "aux_util_cgroup.h"
 
 #define CPU		1

@@ -32,30 +32,26 @@ FIXTURE(aux_mlock_uring)
 #define AUX_FIXTURE aux_mlock_uring
 #include "aux_variants.h"
 
-/*
- * Return: why a user without rights cannot have an io_uring here, or NULL. Kernels before 6.6
- * have no switch that disables io_uring.
- */
-static const char *uring_missing(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "r");
-	int disabled = 0;
-
-	if (!file && syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno != EFAULT)
-		return "the kernel has no io_uring";
-	if (!file)
-		return NULL;
-	if (fscanf(file, "%d", &disabled) != 1)
-		disabled = 0;
-	fclose(file);
-	return disabled ? "io_uring is disabled" : NULL;
-}
-
 static int uring_open(void)
 {
 	struct io_uring_params params = { };
 
 	return syscall(SYS_io_uring_setup, 1, &params);
+}
+
+static long long open_as(uid_t uid)
+{
+	return aux_become(uid) || uring_open() < 0 ? -errno : 0;
+}
+
+/* Why a user without rights cannot have an io_uring here, or NULL: a sysctl, or a container's rule */
+static const char *uring_missing(void)
+{
+	long long ret = aux_ask_child(open_as, NOBODY);
+
+	if (ret == -ENOSYS)
+		return "the kernel has no io_uring";
+	return ret == -EPERM || ret == -EACCES ? "users without rights may not use io_uring" : NULL;
 }
 
 /* These return 0 or -errno. */

@@ -15,9 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest_harness.h"
+#include "aux_harness.h"
 #include "aux_synth.h"
-#include "aux_util.h"
 
 #define DATA_PAGES	16
 #define AREA_PAGES	16
