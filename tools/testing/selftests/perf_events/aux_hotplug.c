@@ -158,70 +158,6 @@ TEST_F_TIMEOUT(aux_hotplug, cpu_trace_ends_with_its_cpu, 120)
 	EXPECT_TRUE(goes_on(&self->event, &self->log));
 }
 
-/* How many of the events have had a turn. */
-static unsigned int had_a_turn(const int *fds)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		struct { __u64 count, running; } now = { };
-
-		if (read(fds[i], &now, sizeof(now)) == sizeof(now) && now.running)
-			n++;
-	}
-	return n;
-}
-
-/* ... until all of them have, or that time has come. */
-static unsigned int wait_for_turns(const int *fds, double end)
-{
-	unsigned int n = had_a_turn(fds);
-
-	while (n < COUNTERS && aux_seconds() < end) {
-		usleep(10000);
-		n = had_a_turn(fds);
-	}
-	return n;
-}
-
-/* A long turn does not go on when the CPU has been off. */
-TEST_F_TIMEOUT(aux_hotplug, events_take_turns_when_the_cpu_is_back, 120)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
-		.config = PERF_COUNT_HW_INSTRUCTIONS,
-		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-	int fds[COUNTERS];
-	char turn[16];
-	double end;
-
-	fds[0] = aux_open(&attr, -1, 1);
-	if (fds[0] < 0 || access(TURN_MS, W_OK))
-		SKIP(return, "no counter of the PMU cpu counts instructions");
-	close(fds[0]);
-	ASSERT_EQ(aux_restore_at_end(TURN_MS, NULL), 0);
-	/* A turn begins on each CPU. */
-	snprintf(turn, sizeof(turn), "%d", LONG_TURN * 1000);
-	end = aux_seconds() + LONG_TURN;
-	ASSERT_EQ(aux_write_file(TURN_MS, turn), 0);
-	self->is_off = true;
-	ASSERT_EQ(aux_switch_cpu_1(false), 0);
-	ASSERT_EQ(aux_switch_cpu_1(true), 0);
-	self->is_off = false;
-	ASSERT_EQ(aux_write_file(TURN_MS, "1"), 0);
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		fds[i] = aux_open(&attr, -1, 1);
-		ASSERT_GE(fds[i], 0);
-	}
-	EXPECT_EQ(wait_for_turns(fds, end - 1), COUNTERS);
-	for (unsigned int i = 0; i < COUNTERS; i++)
-		close(fds[i]);
-	/* Until then, events of other CPUs do not take turns. */
-	while (aux_seconds() < end)
-		usleep(10000);
-}
-
 TEST_F(aux_hotplug, no_trace_of_a_cpu_that_is_off)
 {
 	struct perf_event_attr attr;
@@ -255,6 +191,71 @@ TEST_F(aux_hotplug, leader_whose_cpu_was_off_is_refused)
 		EXPECT_EQ(errno, ENODEV);
 	}
 	close(leader);
+}
+
+/* How many of the events have had a turn. */
+static unsigned int had_a_turn(const int *fds)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		struct { __u64 count, running; } now = { };
+
+		if (read(fds[i], &now, sizeof(now)) == sizeof(now) && now.running)
+			n++;
+	}
+	return n;
+}
+
+/* ... until all of them have, or that time has come. */
+static unsigned int wait_for_turns(const int *fds, double end)
+{
+	unsigned int n = had_a_turn(fds);
+
+	while (n < COUNTERS && aux_seconds() < end) {
+		usleep(10000);
+		n = had_a_turn(fds);
+	}
+	return n;
+}
+
+/* A long turn does not go on when the CPU has been off. */
+TEST(events_take_turns_when_the_cpu_is_back)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fds[COUNTERS];
+	char turn[16];
+	double end;
+
+	if (aux_missing_hotplug())
+		SKIP(return, "%s", aux_missing_hotplug());
+	ASSERT_EQ(aux_restore_cpu_1_at_end(), 0);
+	fds[0] = aux_open(&attr, -1, 1);
+	if (fds[0] < 0 || access(TURN_MS, W_OK))
+		SKIP(return, "no counter of the PMU cpu counts instructions");
+	close(fds[0]);
+	ASSERT_EQ(aux_restore_at_end(TURN_MS, NULL), 0);
+	/* A turn begins on each CPU. */
+	snprintf(turn, sizeof(turn), "%d", LONG_TURN * 1000);
+	end = aux_seconds() + LONG_TURN;
+	ASSERT_EQ(aux_write_file(TURN_MS, turn), 0);
+	ASSERT_EQ(aux_switch_cpu_1(false), 0);
+	ASSERT_EQ(aux_switch_cpu_1(true), 0);
+	ASSERT_EQ(aux_write_file(TURN_MS, "1"), 0);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		fds[i] = aux_open(&attr, -1, 1);
+		ASSERT_GE(fds[i], 0);
+	}
+	EXPECT_EQ(wait_for_turns(fds, end - 1), COUNTERS);
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		close(fds[i]);
+	/* Until then, events of other CPUs do not take turns. */
+	while (aux_seconds() < end)
+		usleep(10000);
 }
 
 TEST_HARNESS_MAIN
