@@ -76,23 +76,25 @@ FIXTURE_TEARDOWN(aux_life)
 }
 
 /* Wait until the child says that it is as far as it goes without being told. */
-static bool hear(FIXTURE_DATA(aux_life) *self)
+static void hear(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
 {
 	struct pollfd fd = { .fd = self->says[0], .events = POLLIN };
 	char byte;
 
-	return poll(&fd, 1, 20000) == 1 && read(self->says[0], &byte, 1) == 1;
+	ASSERT_EQ(poll(&fd, 1, 20000), 1);
+	ASSERT_EQ(read(self->says[0], &byte, 1), 1);
 }
 
-static bool tell(FIXTURE_DATA(aux_life) *self)
+static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
 {
-	return write(self->told[1], "", 1) == 1;
+	ASSERT_EQ(write(self->told[1], "", 1), 1);
 }
 
 /* Tell the child to go on, and wait until it has. */
-static bool step(FIXTURE_DATA(aux_life) *self)
+static void step(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
 {
-	return tell(self) && hear(self);
+	tell(_metadata, self);
+	hear(_metadata, self);
 }
 
 /* In the child: say that it is so far, and wait until it is told to go on. */
@@ -129,12 +131,14 @@ static void live(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
 }
 
 /* Start a child that waits before it does anything. */
-static bool start_child(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
+static void start_child(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self,
+			const char *path, uid_t uid)
 {
 	self->child = fork();
 	if (!self->child)
 		live(self, path, uid);
-	return self->child > 0 && hear(self);
+	ASSERT_GT(self->child, 0);
+	hear(_metadata, self);
 }
 
 static int trace(struct aux_event *event, struct perf_event_attr *attr, pid_t pid)
@@ -145,13 +149,16 @@ static int trace(struct aux_event *event, struct perf_event_attr *attr, pid_t pi
 
 /*
  * Trace a child until it has executed PATH as another user, or as this one if UID is 0.
- * ATTR is NULL for an event as aux_attr() says. Returns false if one of the steps fails.
+ * ATTR is NULL for an event as aux_attr() says.
  */
-static bool trace_up_to_exec(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid,
-			     struct perf_event_attr *attr)
+static void trace_up_to_exec(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self,
+			     const char *path, uid_t uid, struct perf_event_attr *attr)
 {
-	return start_child(self, path, uid) && !trace(&self->event, attr, self->child) &&
-	       !aux_enable(&self->event) && step(self) && step(self);
+	start_child(_metadata, self, path, uid);
+	ASSERT_EQ(trace(&self->event, attr, self->child), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	step(_metadata, self);
+	step(_metadata, self);
 }
 
 /* Whether poll() says, by POLLHUP, that nothing will be traced any more. */
@@ -170,10 +177,10 @@ TEST_F_TIMEOUT(aux_life, exit_ends_the_trace, 60)
 {
 	__u64 head;
 
-	ASSERT_TRUE(start_child(self, NULL, 0));
+	start_child(_metadata, self, NULL, 0);
 	ASSERT_EQ(trace(&self->event, NULL, self->child), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
-	ASSERT_TRUE(tell(self));
+	tell(_metadata, self);
 	EXPECT_TRUE(has_ended(&self->event));
 	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
 	self->child = 0;
@@ -190,10 +197,10 @@ TEST_F_TIMEOUT(aux_life, exec_keeps_the_trace, 60)
 {
 	__u64 before;
 
-	ASSERT_TRUE(trace_up_to_exec(self, "/proc/self/exe", 0, NULL));
+	trace_up_to_exec(_metadata, self, "/proc/self/exe", 0, NULL);
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	ASSERT_TRUE(tell(self));
+	tell(_metadata, self);
 	EXPECT_TRUE(has_ended(&self->event));
 
 	EXPECT_GT(aux_head(&self->event), before);
@@ -208,17 +215,17 @@ TEST_F_TIMEOUT(aux_life, enable_on_exec, 60)
 {
 	struct perf_event_attr attr;
 
-	ASSERT_TRUE(start_child(self, "/proc/self/exe", 0));
+	start_child(_metadata, self, "/proc/self/exe", 0);
 	aux_attr(&attr);
 	attr.enable_on_exec = 1;
 	ASSERT_EQ(trace(&self->event, &attr, self->child), 0);
-	ASSERT_TRUE(step(self));
+	step(_metadata, self);
 	/* The child has worked, and was scheduled out. */
 	EXPECT_EQ(aux_time_enabled(&self->event), 0);
 	EXPECT_EQ(aux_head(&self->event), 0);
-	ASSERT_TRUE(step(self));
+	step(_metadata, self);
 	EXPECT_GT(aux_time_enabled(&self->event), 0);
-	ASSERT_TRUE(tell(self));
+	tell(_metadata, self);
 	EXPECT_TRUE(has_ended(&self->event));
 	aux_drain(&self->event, &self->log);
 	EXPECT_GT(self->log.end, 0);
@@ -235,7 +242,7 @@ static void check_that_exec_ended_it(struct __test_metadata *_metadata,
 	EXPECT_TRUE(has_ended(&self->event));
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	ASSERT_TRUE(tell(self));
+	tell(_metadata, self);
 	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
 	self->child = 0;
 	EXPECT_EQ(aux_head(&self->event), before);
@@ -249,7 +256,7 @@ TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
 
 	aux_attr(&attr);
 	attr.remove_on_exec = 1;
-	ASSERT_TRUE(trace_up_to_exec(self, "/proc/self/exe", 0, &attr));
+	trace_up_to_exec(_metadata, self, "/proc/self/exe", 0, &attr);
 	check_that_exec_ended_it(_metadata, self);
 }
 
@@ -280,7 +287,7 @@ TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 	ASSERT_EQ(copy_of_us(self->copy), 0);
 	if (access(self->copy, X_OK))
 		SKIP(return, "programs in /tmp may not be executed");
-	ASSERT_TRUE(trace_up_to_exec(self, self->copy, NOBODY, NULL));
+	trace_up_to_exec(_metadata, self, self->copy, NOBODY, NULL);
 	check_that_exec_ended_it(_metadata, self);
 }
 

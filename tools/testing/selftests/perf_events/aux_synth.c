@@ -1065,10 +1065,11 @@ TEST_F(aux_synth, not_for_everybody)
 }
 
 /* Whether an AUX record of some work ends where the first chunk, of 4 pages, does. */
-static int ends_at_chunk(struct aux_event *event)
+static bool ends_at_chunk(struct __test_metadata *_metadata)
 {
 	const __u64 page = aux_page_size();
 	static struct aux_record record;
+	struct aux_event event = { };
 	struct perf_event_attr attr;
 	bool found = false;
 
@@ -1077,18 +1078,16 @@ static int ends_at_chunk(struct aux_event *event)
 	attr.config = SYNTH_PERIOD(SLOW_PERIOD) | SYNTH_PACKETS(page / 2 / SYNTH_PACKET);
 	/* The next power of two is a chunk. */
 	attr.aux_watermark = 3 * page;
-	if (aux_open_mapped(event, &attr, 0, -1, DATA_PAGES) ||
-	    aux_map_area(event, AREA_PAGES * page, PROT_READ | PROT_WRITE))
-		return -1;
-	aux_enable(event);
-	if (!wait_for(event, 5 * page))
-		return -1;
-	aux_disable(event);
-	while (aux_next(event, &record)) {
+	ASSERT_EQ(aux_open_mapped(&event, &attr, 0, -1, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, AREA_PAGES * page, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&event), 0);
+	ASSERT_TRUE(wait_for(&event, 5 * page));
+	aux_disable(&event);
+	while (aux_next(&event, &record)) {
 		if (record.header.type == PERF_RECORD_AUX)
 			found |= record.aux.offset + record.aux.size == 4 * page;
 	}
-	aux_close(event);
+	aux_close(&event);
 	return found;
 }
 
@@ -1096,18 +1095,13 @@ static int ends_at_chunk(struct aux_event *event)
 TEST(chunks_end_transactions)
 {
 	static const char * const pmus[] = { "aux_synth_large", "aux_synth_no_sg" };
-	struct aux_event event = { .fd = -1 };
 	int ends[2] = { 0, 0 };
 
 	for (unsigned int i = 0; i < 2 * TRIES; i++) {
-		int ret;
-
 		aux_use(pmus[i % 2]);
 		if (aux_missing())
 			SKIP(return, "%s", aux_missing());
-		ret = ends_at_chunk(&event);
-		ASSERT_GE(ret, 0);
-		ends[i % 2] += ret;
+		ends[i % 2] += ends_at_chunk(_metadata);
 	}
 	/* By chance, a task may be switched out there. */
 	EXPECT_LT(ends[0], TRIES);
