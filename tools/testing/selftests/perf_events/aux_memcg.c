@@ -15,7 +15,7 @@
 #define DATA_PAGES	8
 #define AREA		(64LL << 20)
 /* Page tables, the array of pages, a process; and what a CPU has charged in advance */
-#define BESIDES		((4LL << 20) + 64LL * aux_page_size())
+#define BESIDES		((4LL << 20) + 64 * (long long)aux_page_size())
 
 FIXTURE(aux_memcg)
 {
@@ -82,6 +82,8 @@ FIXTURE_SETUP(aux_memcg)
 	aux_use(variant->pmu);
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
+	if (!aux_has_cap(CAP_IPC_LOCK))
+		SKIP(return, "to lock so much memory needs CAP_IPC_LOCK");
 	if (!cgroup_find("memory", self->root))
 		SKIP(return, "cgroup2 is not mounted");
 	if (!cgroup_read(self->root, "cgroup.controllers", "memory", NULL))
