@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The tests of AUX areas, to be included by the Makefile before ../lib.mk.
+# The tests of AUX areas, to be included by the Makefile before ../lib.mk. To run all of perf_events:
+#
+#	make -C tools/testing/selftests TARGETS=perf_events run_tests
+#
+# or one program, a fixture, a variant, a test of it (-l lists them):
+#
+#	make -C tools/testing/selftests/perf_events && ./aux_full -f aux_full -v per_task_synth
 
 AUX_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
 AUX_FILES := $(basename $(notdir $(wildcard $(AUX_DIR)aux_*.c)))
