@@ -9,7 +9,7 @@ from lab.testing import tap as reader
 from lab.testing.points import Points, bail_out
 
 # Of the core, on any processor; and with Intel's PMUs
-CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter", "synth"))
+CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter"))
 X86 = (*CORE, "arch/x86/events/intel/pebs_aux_kunit.c")
 SUITE = re.compile(r'\.name\s*=\s*"(\w+)"')
 SCRIPT = """
