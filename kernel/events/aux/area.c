@@ -24,7 +24,7 @@ static struct perf_buffer *aux_buffer(struct perf_aux *aux)
 }
 
 /* The area has neither a mapping nor a writer, or is not yet LIVE. */
-static void aux_destroy(struct perf_aux *aux)
+VISIBLE_IF_KUNIT void perf_aux_destroy(struct perf_aux *aux)
 {
 	lockdep_assert_held(&aux->mutex);
 
@@ -37,6 +37,7 @@ static void aux_destroy(struct perf_aux *aux)
 	perf_mlock_uncharge(&aux->charge);
 	WRITE_ONCE(aux->state, PERF_AUX_NONE);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_aux_destroy);
 
 static void aux_reap_work(struct work_struct *work)
 {
@@ -46,7 +47,7 @@ static void aux_reap_work(struct work_struct *work)
 	mutex_lock(&aux->mutex);
 	/* AUX_CLOSE, pairs with the xchg() in aux_release() */
 	if (aux->state == PERF_AUX_CLOSING && !smp_load_acquire(&aux->writer)) {
-		aux_destroy(aux);
+		perf_aux_destroy(aux);
 		/* Taken by aux_close() */
 		ring_buffer_put(rb);
 	}
@@ -96,7 +97,7 @@ void perf_aux_init(struct perf_aux *aux)
 	INIT_WORK(&aux->reap_work, aux_reap_work);
 }
 
-/* Pages and driver data. After an error, the caller calls aux_destroy(). */
+/* Pages and driver data. After an error, the caller calls perf_aux_destroy(). */
 static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 {
 	struct pmu *pmu = event->pmu;
@@ -127,19 +128,12 @@ static int aux_populate(struct perf_aux *aux, struct perf_event *event)
 	return aux->priv ? 0 : -ENOMEM;
 }
 
-static int aux_create(struct perf_aux *aux, struct perf_event *event,
-		      struct vm_area_struct *vma)
+/* After an error, nothing of the area is left, and its charge is given back. */
+VISIBLE_IF_KUNIT int perf_aux_build(struct perf_aux *aux, struct perf_event *event,
+				    struct vm_area_struct *vma)
 {
 	u64 size = (u64)vma_pages(vma) << PAGE_SHIFT;
 	int ret;
-
-	ret = perf_mlock_charge(&aux->charge, vma_pages(vma));
-	if (ret)
-		return ret;
-	if (!has_aux(event)) {
-		perf_mlock_uncharge(&aux->charge);
-		return -EOPNOTSUPP;
-	}
 
 	WRITE_ONCE(aux->pmu, event->pmu);
 	aux->free_aux = event->pmu->free_aux;
@@ -158,7 +152,7 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 
 	ret = aux_populate(aux, event);
 	if (ret) {
-		aux_destroy(aux);
+		perf_aux_destroy(aux);
 		return ret;
 	}
 
@@ -167,6 +161,21 @@ static int aux_create(struct perf_aux *aux, struct perf_event *event,
 	trace_perf_aux_map(event, size, aux->overwrite,
 			   aux->overwrite ? 0 : aux->watermark);
 	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_aux_build);
+
+static int aux_create(struct perf_aux *aux, struct perf_event *event,
+		      struct vm_area_struct *vma)
+{
+	int ret = perf_mlock_charge(&aux->charge, vma_pages(vma));
+
+	if (ret)
+		return ret;
+	if (has_aux(event))
+		return perf_aux_build(aux, event, vma);
+
+	perf_mlock_uncharge(&aux->charge);
+	return -EOPNOTSUPP;
 }
 
 /**
@@ -290,7 +299,7 @@ static bool aux_stop_writer(struct perf_aux *aux)
 static void aux_close(struct perf_aux *aux)
 {
 	if (aux_stop_writer(aux))
-		aux_destroy(aux);
+		perf_aux_destroy(aux);
 	else
 		refcount_inc(&aux_buffer(aux)->refcount);
 }

@@ -49,7 +49,7 @@
  * Barriers. Documentation/litmus-tests/perf-aux/ has a test of each pair:
  *
  * AUX_PUBLISH
- *   aux_create() writes everything that a transaction reads, then sets the
+ *   perf_aux_build() writes everything that a transaction reads, then sets the
  *   state to LIVE (store-release). aux_serves() reads the state (load-acquire).
  * AUX_CLOSE
  *   aux_stop_writer() sets the state to CLOSING, then reads last_cpu and
@@ -80,6 +80,7 @@
 #ifndef _KERNEL_EVENTS_AUX_H
 #define _KERNEL_EVENTS_AUX_H
 
+#include <kunit/visibility.h>
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
@@ -186,6 +187,13 @@ void perf_aux_stop_context(struct perf_event_context *ctx,
 
 /* area.c, for output.c */
 void perf_aux_reap(struct perf_buffer *rb);
+
+#if IS_ENABLED(CONFIG_KUNIT)
+/* area.c, for tests */
+int perf_aux_build(struct perf_aux *aux, struct perf_event *event,
+		   struct vm_area_struct *vma);
+void perf_aux_destroy(struct perf_aux *aux);
+#endif
 
 /* pages.c */
 int perf_aux_alloc_pages(struct perf_aux *aux, unsigned int max_order, int node);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests of AUX areas, for what no program can ask for: what a driver says
- * about a transaction, what an event of the kernel's own asks for, links between
- * events of PMUs that few machines have, and arithmetic of 64 bits as this kernel
- * compiles it.
+ * about a transaction, what an event of the kernel's own asks for, and arithmetic of
+ * 64 bits as this kernel compiles it.
  *
- * The PMU has no hardware, and its area no pages: transactions only count.
+ * The PMU has no hardware: transactions only count.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/sizes.h>
 #include <linux/smp.h>
@@ -155,7 +155,7 @@ static struct kunit_suite kernel_event_suite = {
 	.test_cases	= kernel_event_cases,
 };
 
-/* An event with a buffer and a live area, as mmap() would have made them. */
+/* An event with a buffer and a live area. */
 struct aux_test {
 	struct perf_event		*event;
 	struct perf_buffer		*rb;
@@ -179,33 +179,23 @@ struct aux_test_record {
 	} range;
 };
 
-static int record_init(struct kunit *test)
+/* As mmap() makes one, but that nobody pays for its pages. */
+static int area_build(struct aux_test *t, unsigned long vm_flags)
 {
-	struct aux_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	struct perf_event_attr attr = aux_attr();
+	struct vm_area_struct vma = { .vm_end = AREA, .vm_flags = vm_flags };
+	int ret;
 
-	if (!t)
-		return -ENOMEM;
-	t->event = aux_open(&attr);
-	if (IS_ERR(t->event))
-		return PTR_ERR(t->event);
-	t->rb = rb_alloc(1, 0, 0, RING_BUFFER_WRITABLE);
-	if (!t->rb) {
-		perf_event_release_kernel(t->event);
-		return -ENOMEM;
-	}
-	ring_buffer_attach(t->event, t->rb);
+	mutex_lock(&t->rb->aux.mutex);
+	ret = perf_aux_build(&t->rb->aux, t->event, &vma);
+	mutex_unlock(&t->rb->aux.mutex);
+	return ret;
+}
 
-	t->rb->aux.pmu = &aux_pmu;
-	t->rb->aux.priv = t;
-	t->rb->aux.user_page = t->rb->user_page;
-	t->rb->aux.nr_pages = AREA_PAGES;
-	t->rb->aux.order = ilog2(AREA_PAGES);
-	t->rb->aux.watermark = AREA / 2;
-	t->rb->aux.wakeup = AREA / 2;
-	WRITE_ONCE(t->rb->aux.state, PERF_AUX_LIVE);
-	test->priv = t;
-	return 0;
+static void area_destroy(struct aux_test *t)
+{
+	mutex_lock(&t->rb->aux.mutex);
+	perf_aux_destroy(&t->rb->aux);
+	mutex_unlock(&t->rb->aux.mutex);
 }
 
 /* The buffer goes with the event. */
@@ -216,9 +206,27 @@ static void record_exit(struct kunit *test)
 	/* Not made, if record_init() has failed. */
 	if (!t)
 		return;
-	WRITE_ONCE(t->rb->aux.state, PERF_AUX_NONE);
-	t->rb->aux.nr_pages = 0;
+	if (t->rb)
+		area_destroy(t);
 	perf_event_release_kernel(t->event);
+}
+
+static int record_init(struct kunit *test)
+{
+	struct aux_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct perf_event_attr attr = aux_attr();
+
+	if (!t)
+		return -ENOMEM;
+	t->event = aux_open(&attr);
+	if (IS_ERR(t->event))
+		return PTR_ERR(t->event);
+	test->priv = t;
+	t->rb = rb_alloc(1, 0, 0, RING_BUFFER_WRITABLE);
+	if (!t->rb)
+		return -ENOMEM;
+	ring_buffer_attach(t->event, t->rb);
+	return area_build(t, VM_WRITE);
 }
 
 static void transact_here(void *info)
@@ -331,7 +339,8 @@ static void overwrite_alone_is_no_record(struct kunit *test)
 {
 	struct aux_test *t = test->priv;
 
-	t->rb->aux.overwrite = true;
+	area_destroy(t);
+	KUNIT_ASSERT_EQ(test, area_build(t, 0), 0);
 	transact(test, 0, 0);
 	transact(test, 0, FORMAT);
 	expect_no_record(test);
@@ -415,15 +424,20 @@ static void transaction_begins_twice(struct kunit *test)
 /* The reader of another buffer does not see the area. */
 static void redirected_in_a_transaction(struct kunit *test)
 {
-	struct aux_test *t = test->priv;
 	struct perf_buffer *other = rb_alloc(1, 0, 0, RING_BUFFER_WRITABLE);
+	struct perf_event_attr attr = aux_attr();
+	struct aux_test *t = test->priv;
+	struct perf_event *owner;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
+	owner = aux_open(&attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, owner);
+	ring_buffer_attach(owner, other);
 	t->other = other;
 	transact(test, CHUNK, 0);
 	t->other = NULL;
 	KUNIT_EXPECT_EQ(test, other->user_page->data_head, 0);
-	ring_buffer_put(other);
+	perf_event_release_kernel(owner);
 	expect_no_record(test);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&t->event->lost_samples), 1);
 

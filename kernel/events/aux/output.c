@@ -35,7 +35,7 @@ static void aux_release(struct perf_buffer *rb)
 
 static bool aux_serves(struct perf_aux *aux, struct perf_event *event)
 {
-	/* AUX_PUBLISH, pairs with aux_create(), which may have replaced the area */
+	/* AUX_PUBLISH, pairs with perf_aux_build(), which may have replaced the area */
 	return smp_load_acquire(&aux->state) == PERF_AUX_LIVE &&
 	       aux->pmu == event->pmu;
 }
