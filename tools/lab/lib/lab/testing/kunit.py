@@ -8,9 +8,9 @@ from pathlib import Path
 from lab.testing import tap as reader
 from lab.testing.points import Points, bail_out
 
-# Of the core, on any processor; and with Intel's PMUs
-CORE = tuple(f"kernel/events/aux/{name}_kunit.c" for name in ("aux", "filter"))
-X86 = (*CORE, "arch/x86/events/intel/pebs_aux_kunit.c")
+# Below these are the tests of the core, on any processor; and with Intel's PMUs
+CORE = ("kernel/events/aux",)
+X86 = (*CORE, "arch/x86/events/intel")
 SUITE = re.compile(r'\.name\s*=\s*"(\w+)"')
 SCRIPT = """
 for suite in {}; do
@@ -20,11 +20,13 @@ done
 """
 
 
-def suites(root: Path, sources: Sequence[str]) -> list[str]:
-    """Names of the suites in files below a directory; each has one."""
-    found = [SUITE.findall((root / source).read_text()) for source in sources]
-    if not all(found):
-        bail_out(f"there is no KUnit suite in one of {', '.join(sources)}")
+def suites(root: Path, directories: Sequence[str]) -> list[str]:
+    """Names of the suites in tests below directories; each file has one."""
+    sources = [path for directory in directories
+               for path in sorted((root / directory).rglob("tests/*_kunit.c"))]
+    found = [SUITE.findall(path.read_text()) for path in sources]
+    if not found or not all(found):
+        bail_out(f"a file has no KUnit suite below {', '.join(directories)}")
     return [name for names in found for name in names]
 
 

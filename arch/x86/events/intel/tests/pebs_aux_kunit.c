@@ -12,7 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/processor.h>
 
-#include "../perf_event.h"
+#include "../../perf_event.h"
 
 static const struct perf_event_attr pebs_attr = {
 	.type		= PERF_TYPE_HARDWARE,

@@ -13,7 +13,7 @@
 #include <linux/sizes.h>
 #include <linux/smp.h>
 
-#include "../internal.h"
+#include "../../internal.h"
 
 #define AREA_PAGES	16UL
 #define AREA		(AREA_PAGES << PAGE_SHIFT)
@@ -556,4 +556,5 @@ static struct kunit_suite arith_suite = {
 kunit_test_suites(&arith_suite, &kernel_event_suite, &record_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AUX areas");
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

@@ -271,6 +271,3 @@ static struct kunit_suite file_suite = {
 };
 
 kunit_test_suites(&ranges_suite, &file_suite);
-
-MODULE_DESCRIPTION("KUnit tests of what perf's core keeps for address filters");
-MODULE_LICENSE("GPL");
