@@ -9,7 +9,6 @@
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/sched/mm.h>
@@ -48,13 +47,12 @@ static bool perf_mlock_pin(struct mm_struct *mm, unsigned long pages,
 static bool perf_mlock_try(struct perf_mlock *charge, unsigned long pages,
 			   unsigned long limit)
 {
-	unsigned long used, allowance = perf_mlock_allowance();
+	unsigned long allowance = perf_mlock_allowance();
 	atomic_long_t *gifts = &charge->user->perf_mlock;
 	bool charged;
 
 	spin_lock(&perf_mlock_lock);
-	used = atomic_long_read(gifts);
-	charge->gift = used < allowance ? min(pages, allowance - used) : 0;
+	charge->gift = perf_mlock_gift(pages, atomic_long_read(gifts), allowance);
 	charge->pinned = pages - charge->gift;
 	charged = perf_mlock_pin(charge->mm, charge->pinned, limit);
 	if (charged)

@@ -2,6 +2,8 @@
 #ifndef _KERNEL_EVENTS_MLOCK_H
 #define _KERNEL_EVENTS_MLOCK_H
 
+#include <linux/minmax.h>
+
 struct mm_struct;
 struct user_struct;
 
@@ -19,6 +21,20 @@ struct perf_mlock {
 	unsigned long		gift;
 	unsigned long		pinned;
 };
+
+/**
+ * perf_mlock_gift - how many pages a user's allowance pays for
+ * @pages: number of pages that are about to be locked
+ * @used: number of pages that the allowance pays for already
+ * @allowance: number of pages; the administrator may have lowered it below @used
+ *
+ * Return: number of pages; the others are pinned memory of the process
+ */
+static inline unsigned long perf_mlock_gift(unsigned long pages, unsigned long used,
+					    unsigned long allowance)
+{
+	return used < allowance ? min(pages, allowance - used) : 0;
+}
 
 int perf_mlock_charge(struct perf_mlock *charge, unsigned long pages);
 void perf_mlock_uncharge(struct perf_mlock *charge);

@@ -85,3 +85,4 @@ void perf_aux_pause(struct perf_event *trace, bool pause)
 		aux_pause_until_wanted(trace);
 	local_irq_restore(irq_flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_aux_pause);

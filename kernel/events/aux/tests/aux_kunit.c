@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests of AUX areas, for what no program can ask for: what a driver says
- * about a transaction, what an event of the kernel's own asks for, and arithmetic of
- * 64 bits as this kernel compiles it.
+ * about a transaction, and what an event of the kernel's own asks for.
  *
  * The PMU has no hardware: transactions only count.
  */
@@ -10,7 +9,6 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
-#include <linux/sizes.h>
 #include <linux/smp.h>
 
 #include "../../internal.h"
@@ -483,77 +481,7 @@ static struct kunit_suite record_suite = {
 	.test_cases	= record_cases,
 };
 
-/* Counters of many laps, which no long of 32 bits holds. */
-#define FAR		(5ULL * SZ_4G)
-
-static void room_is_counted_in_64_bits(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR, FAR, SZ_1M), SZ_1M - 1);
-	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + 100, FAR, SZ_1M), SZ_1M - 101);
-	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + SZ_4G, FAR, SZ_1M), 0);
-	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR, FAR + 1, SZ_1M), 0);
-	KUNIT_EXPECT_EQ(test, perf_aux_room(FAR + SZ_4G, FAR, 2ULL * SZ_4G), SZ_4G - 1);
-}
-
-static void watermark_is_divided_in_64_bits(struct kunit *test)
-{
-	u64 odd = 33333, wakeup;
-
-	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, SZ_2M), SZ_1M);
-	KUNIT_EXPECT_EQ(test, perf_aux_watermark(0, FAR), U32_MAX);
-	KUNIT_EXPECT_EQ(test, perf_aux_watermark(odd, FAR), odd);
-
-	/* 5 * 2^32 = 644251 * 33333 + 17897 */
-	KUNIT_EXPECT_EQ(test, perf_aux_next_wakeup(FAR, odd), FAR - 17897 + odd);
-	KUNIT_EXPECT_EQ(test, perf_aux_next_wakeup(FAR, 3ULL * SZ_4G), 6ULL * SZ_4G);
-
-	wakeup = perf_aux_next_wakeup(FAR, odd);
-	KUNIT_EXPECT_FALSE(test, perf_aux_crossed(FAR - 17897 + odd - 1, &wakeup, &odd));
-	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + odd);
-	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR - 17897 + 3 * odd + 5, &wakeup, &odd));
-	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + 4 * odd);
-	/* More than 32 bits at once */
-	wakeup = odd;
-	KUNIT_EXPECT_TRUE(test, perf_aux_crossed(FAR, &wakeup, &odd));
-	KUNIT_EXPECT_EQ(test, wakeup, FAR - 17897 + odd);
-}
-
-static void request_is_compared_in_64_bits(struct kunit *test)
-{
-	struct perf_aux_request good = {
-		.map_offset	= 9 * PAGE_SIZE,
-		.map_size	= SZ_1M,
-		.aux_offset	= 9 * PAGE_SIZE,
-		.aux_size	= SZ_1M,
-		.data_end	= 9 * PAGE_SIZE,
-	};
-	struct perf_aux_request r = good;
-
-	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), 0);
-	r.aux_size += SZ_4G;
-	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
-	r = good;
-	r.aux_offset += SZ_4G;
-	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
-	r = good;
-	r.map_size = SZ_1M + SZ_4G;
-	r.aux_size = r.map_size;
-	KUNIT_EXPECT_EQ(test, perf_aux_check_request(&r, PAGE_SHIFT), -EINVAL);
-}
-
-static struct kunit_case arith_cases[] = {
-	KUNIT_CASE(room_is_counted_in_64_bits),
-	KUNIT_CASE(watermark_is_divided_in_64_bits),
-	KUNIT_CASE(request_is_compared_in_64_bits),
-	{}
-};
-
-static struct kunit_suite arith_suite = {
-	.name		= "perf_aux_arith",
-	.test_cases	= arith_cases,
-};
-
-kunit_test_suites(&arith_suite, &kernel_event_suite, &record_suite);
+kunit_test_suites(&kernel_event_suite, &record_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AUX areas");
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

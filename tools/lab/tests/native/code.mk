@@ -25,7 +25,7 @@ ALL_OBJS := $(addprefix $(O)/,main.o points.o chance.o $(OBJS))
 $(O)/$(PROGRAM): $(ALL_OBJS)
 	$(CC) $(CFLAGS) -o $@ $^
 
-vpath %.c $(HERE) $(NATIVE) $(CODE) $(CODE)/aux $(ROOT)/kernel/events/aux
+vpath %.c $(HERE) $(NATIVE) $(CODE) $(CODE)/tests $(CODE)/aux $(CODE)/aux/tests $(ROOT)/kernel/events/aux
 
 $(ALL_OBJS): $(O)/%.o: %.c $(MAKEFILE_LIST) | $(O)
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<

@@ -5,7 +5,6 @@
 
 #include "tests.h"
 
-void test_tables(void);
 /* @steps transactions in each setting. */
 void test_models(unsigned long steps);
 

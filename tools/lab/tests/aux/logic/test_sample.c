@@ -4,7 +4,6 @@
 
 static struct perf_event trace, event, second;
 static bool running, second_running;
-static unsigned int changes;
 static long copied;
 static struct perf_output_handle handle;
 static bool sampled_again;
@@ -18,16 +17,6 @@ static void free_aux(void *aux)
 {
 }
 
-/* A change of the trace makes an event overflow that undoes it. */
-#define MANY	1000
-static bool contrary;
-
-static void undo(struct perf_event *event)
-{
-	if (contrary && changes < MANY)
-		perf_aux_pause(event, running);
-}
-
 static bool *runs(struct perf_event *event)
 {
 	return event == &second ? &second_running : &running;
@@ -38,8 +27,6 @@ static void start(struct perf_event *event, int flags)
 	must(flags == PERF_EF_RESUME && !*runs(event) && world.irqs_off, "a trace that is paused resumes");
 	nmi_point();
 	*runs(event) = true;
-	changes++;
-	undo(event);
 	nmi_point();
 }
 
@@ -53,8 +40,6 @@ static void stop(struct perf_event *event, int flags)
 	must(flags == PERF_EF_PAUSE && *runs(event) && world.irqs_off, "a trace that runs is paused");
 	nmi_point();
 	*runs(event) = false;
-	changes++;
-	undo(event);
 	nmi_point();
 }
 
@@ -218,15 +203,6 @@ static void test_pauses(unsigned long steps)
 
 	begin(0);
 	paused = &trace;
-	perf_aux_pause(NULL, true);
-	perf_aux_pause(&trace, false);
-	point(running && !changes, "pause: nothing to change");
-	perf_aux_pause(&trace, true);
-	perf_aux_pause(&trace, true);
-	point(!running && trace.hw.aux_paused && changes == 1, "pause: once");
-	perf_aux_pause(&trace, false);
-	point(running && !trace.hw.aux_paused && changes == 2, "pause: and on");
-
 	/* NMIs at each place: the last of all that ask wins. */
 	world.nmi = nmi;
 	for (unsigned long i = 0; good && i < steps; i++) {
@@ -239,19 +215,7 @@ static void test_pauses(unsigned long steps)
 	world.nmi = NULL;
 	point(good, "pause: NMIs in the middle: the last one wins");
 
-	perf_aux_pause(&trace, false);
-	contrary = true;
-	changes = 0;
-	perf_aux_pause(&trace, true);
-	point(changes > 1 && changes < MANY && !trace.hw.aux_in_pause,
-	      "pause: undone each time: it has an end");
-	contrary = false;
-	perf_aux_pause(&trace, true);
-	perf_aux_pause(&trace, false);
-	point(running && !trace.hw.aux_paused, "pause: what is asked for then, counts");
 	end();
-	perf_aux_pause(&trace, true);
-	point(world_clean(), "pause: without a buffer");
 }
 
 void test_sample(unsigned long steps)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
+#include "kunit.h"
 
 static void zap(struct mapping *m)
 {
@@ -47,6 +48,7 @@ int map_both(struct mapping *data, struct mapping *area, struct perf_event *even
 
 void run_tests(u64 steps)
 {
+	kunit_run("perf_", "");
 	test_mlock(steps);
 	test_pages(steps);
 	test_mmap(steps);

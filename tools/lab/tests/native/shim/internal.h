@@ -3,6 +3,7 @@
 #ifndef SHIM_EVENTS_INTERNAL_H
 #define SHIM_EVENTS_INTERNAL_H
 
+#include <kunit/visibility.h>
 #include <linux/cpu.h>
 #include <linux/perf_event.h>
 
