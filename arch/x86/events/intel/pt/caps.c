@@ -5,6 +5,7 @@
  *
  * This file calls no kernel function, so that user-space tests can compile it.
  */
+#include <kunit/visibility.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -71,6 +72,7 @@ u32 pt_caps_get(const struct pt_caps *caps, enum pt_capabilities cap)
 
 	return (caps->word[field->reg] & field->mask) >> __ffs(field->mask);
 }
+EXPORT_SYMBOL_IF_KUNIT(pt_caps_get);
 
 /**
  * pt_caps_name - get the name of a capability in sysfs

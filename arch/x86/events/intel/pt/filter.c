@@ -6,6 +6,7 @@
  * Users give offsets in files. For each filter, perf's core determines the
  * address range at which the file is mapped.
  */
+#include <kunit/visibility.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -28,6 +29,7 @@ unsigned int pt_filters_max(void)
 	return min_t(u32, PT_MAX_RANGES,
 		     pt_caps_get(&pt_pmu.caps, PT_CAP_num_address_ranges));
 }
+EXPORT_SYMBOL_IF_KUNIT(pt_filters_max);
 
 /**
  * pt_filters_alloc - allocate the filters of an event
@@ -86,6 +88,7 @@ int pt_filters_validate(struct list_head *filters)
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(pt_filters_validate);
 
 /* The last page never has code, because ERR_PTR() values point there. */
 #define PT_NOWHERE	(-PAGE_SIZE)
@@ -163,3 +166,4 @@ void pt_filters_sync(struct perf_event *event)
 	}
 	own->nr = nr;
 }
+EXPORT_SYMBOL_IF_KUNIT(pt_filters_sync);

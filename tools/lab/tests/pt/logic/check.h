@@ -7,8 +7,6 @@
 #include "verdict.h"
 
 void test_caps(void);
-void test_config(void);
-void test_layout(void);
 void test_buffer(void);
 void test_filter(void);
 void test_driver(void);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
+#include "kunit.h"
 
 void run_tests(u64 steps)
 {
-	verdicts_begin(2 + steps / 5000);
+	verdicts_begin(4 + steps / 5000);
 	test_caps();
-	test_config();
+	kunit_run("perf_pt_config", "");
 	test_filter();
 	test_driver();
 	test_unseen_errors();
@@ -13,5 +14,5 @@ void run_tests(u64 steps)
 	test_buffer();
 	test_nmi(steps);
 	test_stream(steps);
-	test_layout();
+	kunit_run("perf_pt_layout", "");
 }

@@ -8,6 +8,15 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+#define INIT_LIST_HEAD(head)	((void)((head)->next = (head)->prev = (head)))
+
+static inline void list_add_tail(struct list_head *entry, struct list_head *head)
+{
+	*entry = (struct list_head) { .next = head, .prev = head->prev };
+	head->prev->next = entry;
+	head->prev = entry;
+}
+
 #define list_for_each_entry(pos, head, member)					\
 	for (pos = (void *)((char *)(head)->next - offsetof(__typeof__(*pos), member)); \
 	     &pos->member != (head);						\
