@@ -6,7 +6,6 @@
 #include "tests.h"
 #include "verdict.h"
 
-void test_window(void);
 /* @steps of the driver in each setting. */
 void test_driver(unsigned long steps);
 
