@@ -244,6 +244,11 @@ static void test_one_writer(void)
 	second.cpu = 1;
 	point(!perf_aux_output_begin(&handle, &second) && world.warnings == 3,
 	      "one writer: not on another CPU than its own");
+	second.cpu = 0;
+	world.cpu = 2;
+	point(!perf_aux_output_begin(&handle, &second) && world.warnings == 4,
+	      "one writer: nor than the first one, if that is its own");
+	world.cpu = 0;
 	second.cpu = -1;
 	world.warnings = 0;
 	perf_aux_output_begin(&handle, &event);
