@@ -17,7 +17,8 @@
 /* intel_pt: a PSB for each 2 KiB of trace, unless it is told otherwise */
 #define PSB_PERIOD	2048
 #define IDS_SIZE	(2 * sizeof(__u32))
-#define MOST_DATA	(65535 & ~7)
+/* What a record has room for, behind its header, the IDs and the size of the data */
+#define MOST_DATA	((65535 - sizeof(struct perf_event_header) - IDS_SIZE - sizeof(__u64)) & ~7)
 
 static __u64 min(__u64 a, __u64 b)
 {
@@ -25,7 +26,7 @@ static __u64 min(__u64 a, __u64 b)
 }
 
 struct seen {
-	unsigned int samples, empty, with_trace;
+	unsigned int samples, empty, filled, with_trace;
 	/* PERF_RECORD_SAMPLE whose parts do not add up, or with too much */
 	unsigned int wrong;
 	__u64 largest;
@@ -40,6 +41,7 @@ FIXTURE_VARIANT(aux_sample)
 {
 	const char *pmu;
 	__u32 size;
+	bool per_cpu;
 };
 
 /* A group of a trace, and of an event that samples it: of a CPU, -1: of the caller. */
@@ -69,6 +71,23 @@ FIXTURE_VARIANT_ADD(aux_sample, medium_synth) { .pmu = "aux_synth", .size = 4096
 FIXTURE_VARIANT_ADD(aux_sample, medium_pt) { .pmu = "intel_pt", .size = 4096 };
 FIXTURE_VARIANT_ADD(aux_sample, medium_bts) { .pmu = "intel_bts", .size = 4096 };
 /* A record ends at 64 KiB, and what is wanted is more. */
+/* None at all, which is allowed; and what is not a multiple of 8 bytes is rounded down. */
+FIXTURE_VARIANT_ADD(aux_sample, none_synth) { .pmu = "aux_synth" };
+FIXTURE_VARIANT_ADD(aux_sample, none_pt) { .pmu = "intel_pt" };
+FIXTURE_VARIANT_ADD(aux_sample, none_bts) { .pmu = "intel_bts" };
+FIXTURE_VARIANT_ADD(aux_sample, seven_synth) { .pmu = "aux_synth", .size = 7 };
+FIXTURE_VARIANT_ADD(aux_sample, seven_pt) { .pmu = "intel_pt", .size = 7 };
+FIXTURE_VARIANT_ADD(aux_sample, seven_bts) { .pmu = "intel_bts", .size = 7 };
+FIXTURE_VARIANT_ADD(aux_sample, odd_synth) { .pmu = "aux_synth", .size = 4093 };
+FIXTURE_VARIANT_ADD(aux_sample, odd_pt) { .pmu = "intel_pt", .size = 4093 };
+FIXTURE_VARIANT_ADD(aux_sample, odd_bts) { .pmu = "intel_bts", .size = 4093 };
+FIXTURE_VARIANT_ADD(aux_sample, most_synth) { .pmu = "aux_synth", .size = ~0U };
+FIXTURE_VARIANT_ADD(aux_sample, most_pt) { .pmu = "intel_pt", .size = ~0U };
+FIXTURE_VARIANT_ADD(aux_sample, most_bts) { .pmu = "intel_bts", .size = ~0U };
+/* Of a CPU, and so of several tasks */
+FIXTURE_VARIANT_ADD(aux_sample, cpu_synth) { "aux_synth", 4096, .per_cpu = true };
+FIXTURE_VARIANT_ADD(aux_sample, cpu_pt) { "intel_pt", 4096, .per_cpu = true };
+FIXTURE_VARIANT_ADD(aux_sample, cpu_bts) { "intel_bts", 4096, .per_cpu = true };
 FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_synth) { .pmu = "aux_synth", .size = 65528 };
 FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_pt) { .pmu = "intel_pt", .size = 65528 };
 FIXTURE_VARIANT_ADD(aux_sample, beyond_a_record_bts) { .pmu = "intel_bts", .size = 65528 };
@@ -89,13 +108,25 @@ FIXTURE_SETUP(aux_sample)
 	self->event.fd = -1;
 	if (why)
 		SKIP(return, "%s", why);
-	ASSERT_EQ(open_group(&self->trace, &self->event, variant->size, PROT_READ, -1), 0);
+	if (variant->per_cpu && aux_missing_cpu())
+		SKIP(return, "%s", aux_missing_cpu());
+	ASSERT_EQ(variant->per_cpu && aux_pin(0, aux_cpu(0)), 0);
+	ASSERT_EQ(open_group(&self->trace, &self->event, variant->size, PROT_READ,
+			     variant->per_cpu ? aux_cpu(0) : -1), 0);
 }
 
 FIXTURE_TEARDOWN(aux_sample)
 {
 	aux_close(&self->event);
 	aux_close(&self->trace);
+}
+
+/* What there was not is zeros. */
+static bool has_some(const char *data, __u64 size)
+{
+	while (size && !data[size - 1])
+		size--;
+	return size;
 }
 
 static void note_sample(struct seen *seen, const struct aux_record *record, __u32 most)
@@ -111,6 +142,7 @@ static void note_sample(struct seen *seen, const struct aux_record *record, __u3
 		seen->wrong++;
 		return;
 	}
+	seen->filled += has_some(data, size);
 	seen->with_trace += aux_has_trace(data, size);
 	if (size > seen->largest)
 		seen->largest = size;
@@ -128,7 +160,7 @@ static void look(struct aux_event *event, struct seen *seen, __u32 most)
 TEST_F(aux_sample, has_the_trace_that_it_says)
 {
 	struct seen seen = { };
-	unsigned int want;
+	__u64 want;
 
 	/* To read a sample may take more instructions than one period has. */
 	for (unsigned int i = 0; i < 8 || (i < TRIES && seen.samples <= SAMPLES); i++) {
@@ -140,11 +172,13 @@ TEST_F(aux_sample, has_the_trace_that_it_says)
 
 	ASSERT_GT(seen.samples, SAMPLES);
 	EXPECT_EQ(seen.wrong, 0);
-	EXPECT_LE(seen.largest, MOST_DATA);
-	EXPECT_GE(seen.largest, min(variant->size, 2 * PSB_PERIOD));
-	/* So much trace has a PSB somewhere. */
-	want = variant->size >= 2 * PSB_PERIOD ? seen.samples / 2 : 0;
-	EXPECT_GE(seen.with_trace, want);
+	want = min(variant->size / 8 * 8, MOST_DATA);
+	EXPECT_EQ(seen.largest, want);
+	/* In the middle of a change of the trace, there is nothing that could be in a sample. */
+	EXPECT_GE(seen.filled, want ? seen.samples / 2 : 0);
+	/* A packet of aux_synth has 64 bytes, and so much trace of Intel PT a PSB somewhere. */
+	if (want >= (aux_by_time() ? 64 : 2 * PSB_PERIOD))
+		EXPECT_GE(seen.with_trace, seen.samples / 2);
 }
 
 #include "aux_fixture.h"

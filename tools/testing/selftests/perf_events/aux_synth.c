@@ -689,6 +689,37 @@ TEST_F_TIMEOUT(aux_synth, resumed, 60)
 	aux_close(&sampler);
 }
 
+/* A page fault samples the trace and pauses it: samples have all there is, and nothing follows. */
+TEST_F_TIMEOUT(aux_synth, sampled_and_paused, 60)
+{
+	struct aux_event sampler = { .fd = -1 };
+	static struct aux_record record;
+	static struct sampled sampled;
+
+	if (aux_missing_samples())
+		SKIP(return, "%s", aux_missing_samples());
+	memset(&sampled, 0, sizeof(sampled));
+	ASSERT_EQ(open_area(&self->event, self->config, PROT_READ, 0, -1, false), 0);
+	ASSERT_EQ(open_sampler(&sampler, &self->event, AUX_PAUSE, 8 * SYNTH_PACKET), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+	for (unsigned int i = 0; i < TICKS; i++) {
+		work_for(0.001);
+		fault(1);
+	}
+	aux_disable(&self->event);
+
+	while (aux_next(&sampler, &record))
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			note_sample(&sampled, &record, 8 * SYNTH_PACKET);
+	EXPECT_EQ(sampled.wrong, NULL) {
+		TH_LOG("a sample has %s", sampled.wrong);
+	}
+	ASSERT_GE(sampled.samples, TICKS);
+	for (unsigned int i = 0; i < sampled.samples; i++)
+		EXPECT_EQ(sampled.sample[i].next, packets_in(&self->event));
+	aux_close(&sampler);
+}
+
 static const struct {
 	enum synth_error error;
 	__u64 flag;
