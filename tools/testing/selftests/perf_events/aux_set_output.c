@@ -72,7 +72,8 @@ static int map_all(struct aux_event *event)
 	return ret ?: aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
 }
 
-static int redirect(struct aux_event *from, int to)
+/* To its own buffer again, if TO is -1, which has to be a long */
+static int redirect(struct aux_event *from, long to)
 {
 	return ioctl(from->fd, PERF_EVENT_IOC_SET_OUTPUT, to) ? -errno : 0;
 }
@@ -131,17 +132,82 @@ TEST_F_TIMEOUT(aux_set_output, two_tasks_share_a_buffer, 60)
 	EXPECT_GT(counts[1], 0);
 }
 
+/* A disabled event of software; of a CPU, or of this task if that is -1 */
+static void dummy_attr(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr) {
+		.size = sizeof(*attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+}
+
+/* What it says if an event's output is to be that of a dummy event */
+static void expect_redirect(struct __test_metadata *_metadata, struct aux_event *event,
+			    struct perf_event_attr *attr, pid_t pid, int cpu, int want)
+{
+	struct aux_event target;
+
+	ASSERT_EQ(aux_open_mapped(&target, attr, pid, cpu, DATA_PAGES), 0);
+	EXPECT_EQ(redirect(event, target.fd), want);
+	/* To a kernel with 64 bits, -1 of a program with 32 is the number of a file. */
+	if (sizeof(long) > sizeof(int))
+		EXPECT_EQ(redirect(event, -1), 0);
+	aux_close(&target);
+}
+
+/* Of the same CPU, with the same clock, and if it is of a task, of the same task */
+TEST_F(aux_set_output, buffer_of_another_kind_is_refused)
+{
+	struct aux_event own = { }, *event = &self->events[0];
+	pid_t pid = self->workers[0];
+	struct perf_event_attr attr;
+
+	dummy_attr(&attr);
+	expect_redirect(_metadata, event, &attr, pid, aux_cpu(0), 0);
+	/* On one CPU, tasks may share a buffer. */
+	expect_redirect(_metadata, event, &attr, 0, aux_cpu(0), 0);
+	expect_redirect(_metadata, event, &attr, pid, -1, -EINVAL);
+	if (aux_cpu(1) >= 0)
+		expect_redirect(_metadata, event, &attr, pid, aux_cpu(1), -EINVAL);
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	expect_redirect(_metadata, event, &attr, pid, aux_cpu(0), -EINVAL);
+	attr.use_clockid = 0;
+	attr.write_backward = 1;
+	expect_redirect(_metadata, event, &attr, pid, aux_cpu(0), -EINVAL);
+
+	aux_attr(&attr);
+	own.fd = aux_open(&attr, 0, -1);
+	ASSERT_GE(own.fd, 0);
+	dummy_attr(&attr);
+	expect_redirect(_metadata, &own, &attr, 0, -1, 0);
+	expect_redirect(_metadata, &own, &attr, pid, -1, -EINVAL);
+	EXPECT_EQ(redirect(&own, own.fd), -EINVAL);
+	aux_close(&own);
+}
+
+/* An area is written by one PMU. */
+TEST_F(aux_set_output, area_of_another_pmu_is_refused)
+{
+	struct aux_event target, *event = &self->events[0];
+
+	aux_use(strcmp(variant->pmu, "aux_synth") ? "aux_synth" : "aux_synth_large");
+	if (aux_missing())
+		SKIP(return, "%s", aux_missing());
+	ASSERT_EQ(aux_open_mapped(&target, NULL, self->workers[0], aux_cpu(0), DATA_PAGES), 0);
+	EXPECT_EQ(redirect(event, target.fd), -EINVAL);
+	ASSERT_EQ(aux_map_data(event, DATA_PAGES), 0);
+	EXPECT_EQ(redirect(&target, event->fd), -EINVAL);
+	aux_close(&target);
+}
+
 /* Its children would write to the buffer from several CPUs at a time. */
 TEST_F(aux_set_output, inherited_event_of_a_task_is_refused)
 {
-	struct perf_event_attr attr, dummy = {
-		.size = sizeof(dummy),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-	};
 	struct aux_event target, event = { .fd = -1 };
+	struct perf_event_attr attr, dummy;
 
+	dummy_attr(&dummy);
 	/* A PMU may be exclusive, so the other event is not of the same PMU. */
 	ASSERT_EQ(aux_open_mapped(&target, &dummy, 0, -1, DATA_PAGES), 0);
 	aux_attr(&attr);
@@ -357,7 +423,53 @@ TEST_F_TIMEOUT(aux_set_output, redirect_races_unmap, 60)
 	redirect(race.second, -1);
 	ASSERT_EQ(map_all(race.first), 0);
 	EXPECT_EQ(redirect(race.second, race.first->fd), 0);
+	/* An area that is no more may have been full. */
+	aux_disable(race.first);
+	ASSERT_EQ(aux_enable(race.first), 0);
 	EXPECT_TRUE(moves_on(race.first, &self->log, 4096));
+}
+
+#include "aux_fixture.h"
+
+/*
+ * Mapped again, the area of an event that was not scheduled out meanwhile is not written: it takes
+ * a DISABLE, and an ENABLE goes on where the trace had stopped.
+ */
+TEST_F(aux, disable_and_enable_after_the_area_came_again)
+{
+	struct aux_event e = { .fd = -1 };
+	struct perf_event_attr attr;
+	struct aux_log log = { };
+	__u64 head;
+	pid_t pid;
+
+	if (aux_missing_cpu())
+		SKIP(return, "%s", aux_missing_cpu());
+	pid = aux_worker(aux_cpu(0));
+	ASSERT_GT(pid, 0);
+	aux_attr(&attr);
+	/* Where a machine is slow, the default is not passed for a long time. */
+	attr.aux_watermark = 4096;
+	ASSERT_EQ(aux_open_mapped(&e, &attr, -1, aux_cpu(0), DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&e, AREA, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&e), 0);
+	for (unsigned int i = 0; i < REPEAT; i++) {
+		EXPECT_TRUE(moves_on(&e, &log, 4096));
+		aux_unmap_area(&e);
+		head = aux_head(&e);
+		ASSERT_EQ(aux_map_area(&e, AREA, PROT_READ | PROT_WRITE), 0);
+		aux_set_tail(&e, head);
+		ASSERT_EQ(aux_disable(&e), 0);
+		EXPECT_EQ(aux_head(&e), head);
+		ASSERT_EQ(aux_enable(&e), 0);
+	}
+	EXPECT_TRUE(moves_on(&e, &log, 4096));
+	aux_disable(&e);
+	aux_drain(&e, &log);
+	EXPECT_EQ(log.holes, 0);
+	EXPECT_EQ(log.end, aux_head(&e));
+	aux_close(&e);
+	aux_end_worker(pid);
 }
 
 TEST_HARNESS_MAIN
