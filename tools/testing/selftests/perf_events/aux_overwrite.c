@@ -4,6 +4,7 @@
  * aux_head tells where they end.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -120,6 +121,30 @@ TEST_F_TIMEOUT(aux_overwrite, records_have_something_to_say, 60)
 	}
 	EXPECT_GT(seen, MANY / 2);
 	EXPECT_EQ(last % AREA, aux_head(&self->event) % AREA);
+}
+
+/* As nothing is waited for that could be read, nobody is woken, whatever is asked for. */
+TEST_F_TIMEOUT(aux_overwrite, wakes_nobody, 60)
+{
+	static const __u32 watermarks[] = { 0, 64, 4096, AREA / 2, AREA };
+	struct pollfd fd = { .events = POLLIN };
+	struct perf_event_attr attr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(watermarks); i++) {
+		aux_close(&self->event);
+		aux_attr(&attr);
+		attr.aux_watermark = watermarks[i];
+		ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, -1, DATA_PAGES), 0);
+		ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ), 0);
+		fd.fd = self->event.fd;
+		/* Once around, in a few pieces: some drivers tell a position when they stop. */
+		for (unsigned int n = 0; n < MANY && !aux_peek(self->event.area + AREA - 1); n++) {
+			trace(&self->event, SLICE);
+			EXPECT_EQ(poll(&fd, 1, 0), 0)
+				TH_LOG("watermark %u", watermarks[i]);
+		}
+		EXPECT_GT(count_set(self->event.area, 0, AREA), AREA / 8);
+	}
 }
 
 TEST_HARNESS_MAIN
