@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "aux_harness.h"
@@ -17,6 +20,7 @@
 #define ROUNDS		300
 #define CYCLES		20
 #define MOVES		200
+#define NANOSECONDS	1000000000ULL
 
 FIXTURE(aux_records)
 {
@@ -176,6 +180,135 @@ TEST_F(aux, none_of_a_cpu_that_cannot_be)
 	aux_attr(&attr);
 	EXPECT_EQ(aux_open(&attr, -1, 1 << 20), -1);
 	EXPECT_EQ(errno, EINVAL);
+}
+
+/* sample_id at the end of a record, of an event that asks for all of it */
+struct ids {
+	__u32 pid, tid;
+	__u64 time, id, stream_id;
+	__u32 cpu, reserved;
+	__u64 identifier;
+};
+
+static void open_with_ids(struct __test_metadata *_metadata, struct aux_event *event, pid_t pid,
+			  bool inherit)
+{
+	struct perf_event_attr attr;
+
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
+	aux_attr(&attr);
+	attr.inherit = inherit;
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	ASSERT_EQ(aux_open_mapped(event, &attr, pid, aux_cpu(0), DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(event, AREA, PROT_READ | PROT_WRITE), 0);
+}
+
+static __u64 now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NANOSECONDS + now.tv_nsec;
+}
+
+/* The next record of a trace from a time on: its ids; false if there is none. */
+static bool expect_ids(struct __test_metadata *_metadata, struct aux_event *event, __u64 *from,
+		       struct aux_record *record, struct ids *ids)
+{
+	__u64 id;
+
+	do {
+		if (!aux_next(event, record))
+			return false;
+	} while (record->header.type != PERF_RECORD_AUX &&
+		 record->header.type != PERF_RECORD_ITRACE_START);
+	memcpy(ids, (char *)record + record->header.size - sizeof(*ids), sizeof(*ids));
+	ASSERT_EQ(ioctl(event->fd, PERF_EVENT_IOC_ID, &id), 0);
+	EXPECT_EQ(ids->id, id);
+	EXPECT_EQ(ids->identifier, id);
+	EXPECT_EQ(ids->cpu, aux_cpu(0));
+	EXPECT_EQ(ids->reserved, 0);
+	EXPECT_GE(ids->time, *from);
+	*from = ids->time;
+	return true;
+}
+
+/* Records of the caller, whether its events or those of its CPU are traced */
+static void expect_own_ids(struct __test_metadata *_metadata, pid_t pid)
+{
+	unsigned int records[2] = { };
+	static struct aux_record record;
+	struct aux_event event = { };
+	__u64 from = now();
+	struct ids ids;
+
+	open_with_ids(_metadata, &event, pid, false);
+	aux_enable(&event);
+	aux_work(ROUNDS);
+	aux_disable(&event);
+	while (expect_ids(_metadata, &event, &from, &record, &ids)) {
+		EXPECT_EQ(ids.stream_id, ids.id);
+		records[record.header.type == PERF_RECORD_AUX]++;
+		if (record.header.type == PERF_RECORD_AUX)
+			continue;
+		/* The task that runs, which enables the event */
+		EXPECT_EQ(record.itrace.pid, getpid());
+		EXPECT_EQ(record.itrace.tid, gettid());
+		EXPECT_EQ(ids.pid, getpid());
+		EXPECT_EQ(ids.tid, gettid());
+	}
+	EXPECT_EQ(records[0], 1);
+	EXPECT_GT(records[1], 0);
+	EXPECT_LE(from, now());
+	aux_close(&event);
+}
+
+TEST_F(aux, ids_of_a_task)
+{
+	expect_own_ids(_metadata, 0);
+}
+
+TEST_F(aux, ids_of_a_cpu)
+{
+	if (aux_missing_cpu())
+		SKIP(return, "%s", aux_missing_cpu());
+	expect_own_ids(_metadata, -1);
+}
+
+/*
+ * What a child writes has the ID of its parent's event. That of the stream is of the event that
+ * writes; parent and child may have changed events when one was switched for the other.
+ */
+TEST_F(aux, ids_of_a_child)
+{
+	static struct aux_record record;
+	struct aux_event event = { };
+	unsigned int of_child = 0, of_its_event = 0;
+	__u64 from = now();
+	struct ids ids;
+	pid_t pid;
+
+	open_with_ids(_metadata, &event, 0, true);
+	aux_enable(&event);
+	pid = fork();
+	if (!pid) {
+		aux_work(ROUNDS);
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(pid, NULL, 0), pid);
+	aux_disable(&event);
+	while (expect_ids(_metadata, &event, &from, &record, &ids)) {
+		EXPECT_TRUE(ids.pid == (__u32)pid || ids.pid == (__u32)getpid());
+		of_child += ids.pid == (__u32)pid;
+		of_its_event += ids.stream_id != ids.id;
+	}
+	EXPECT_GT(of_child, 0);
+	EXPECT_GT(of_its_event, 0);
+	aux_close(&event);
 }
 
 TEST_HARNESS_MAIN
