@@ -48,6 +48,8 @@ static const struct link {
 	{ "resume of no AUX event", LEADER_OTHER, .action = AUX_RESUME, .want = EINVAL },
 	{ "pause and resume", LEADER_AUX, .action = AUX_PAUSE | AUX_RESUME, .want = EINVAL },
 	{ "start paused", LEADER_NONE, .action = AUX_START_PAUSED, .want = EOPNOTSUPP },
+	{ "a bit without a meaning", LEADER_AUX, .action = AUX_NO_ACTION, .want = EINVAL },
+	{ "pause and such a bit", LEADER_AUX, .action = AUX_PAUSE | AUX_NO_ACTION, .want = EINVAL },
 };
 
 static void open_leader(struct __test_metadata *_metadata, enum leader leader, int *fd)
@@ -104,6 +106,54 @@ TEST_F(aux, errno_of_each_action_is_right)
 		if (links[i].action)
 			try_link(_metadata, &links[i]);
 	}
+}
+
+/* What an AUX event does if it overflows: it does not, and as it has no leader it is refused. */
+TEST_F(aux, leader_acts_on_nothing)
+{
+	static const __u32 actions[] = { AUX_PAUSE, AUX_RESUME, AUX_NO_ACTION };
+	struct perf_event_attr attr;
+
+	if (aux_missing_pause())
+		SKIP(return, "%s", aux_missing_pause());
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		aux_attr(&attr);
+		aux_set_action(&attr, actions[i]);
+		EXPECT_EQ(aux_open(&attr, 0, -1), -1);
+		EXPECT_EQ(errno, EINVAL);
+	}
+}
+
+/* Errno of an event that outputs to the trace of its leader, which is closed then; 0 if it does */
+static int try_output(struct perf_event_attr *attr, int leader)
+{
+	int fd, error;
+
+	attr->aux_output = 1;
+	fd = aux_open_in_group(attr, 0, -1, leader);
+	error = fd < 0 ? errno : 0;
+	close(fd);
+	close(leader);
+	return error;
+}
+
+/* A trace has to be there; and only some events of some processors can output to it. */
+TEST_F(aux, output_needs_a_trace)
+{
+	struct perf_event_attr attr;
+	int leader, want;
+
+	open_leader(_metadata, LEADER_AUX, &leader);
+	aux_sampler_attr(&attr, PERIOD);
+	want = try_output(&attr, leader) == EOPNOTSUPP ? EOPNOTSUPP : EINVAL;
+	EXPECT_EQ(try_output(&attr, -1), want);
+	open_leader(_metadata, LEADER_OTHER, &leader);
+	EXPECT_EQ(try_output(&attr, leader), want);
+
+	open_leader(_metadata, LEADER_AUX, &leader);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	EXPECT_EQ(try_output(&attr, leader), EOPNOTSUPP);
 }
 
 /* Few processors have events that can output to the trace. */

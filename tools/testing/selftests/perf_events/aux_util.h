@@ -87,10 +87,13 @@ void aux_sampler_attr(struct perf_event_attr *attr, __u64 period);
 #define AUX_START_PAUSED	0x00000001
 #define AUX_PAUSE		0x00000002
 #define AUX_RESUME		0x00000004
+/* The first bit that has no meaning */
+#define AUX_NO_ACTION		0x00000008
 #else
 #define AUX_START_PAUSED	0x80000000
 #define AUX_PAUSE		0x40000000
 #define AUX_RESUME		0x20000000
+#define AUX_NO_ACTION		0x10000000
 #endif
 void aux_set_action(struct perf_event_attr *attr, __u32 action);
 
