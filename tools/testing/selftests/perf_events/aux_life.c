@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,21 +324,70 @@ TEST_F_TIMEOUT(aux_life, fork_does_not_copy_mappings, 60)
 	EXPECT_GT(aux_head(&self->event), head);
 }
 
-/* Processes, and which of them, by number, have written trace; how many records had others. */
+/* Tasks, and which of them, by number, have written trace; how many records had others. */
 struct writers {
 	unsigned int seen, others;
-	pid_t pid[CHILDREN + 1];
+	pid_t tid[CHILDREN + 1];
 };
 
-static void note_writer(struct writers *writers, __u32 pid)
+static void note_writer(struct writers *writers, __u32 tid)
 {
 	for (unsigned int i = 0; i <= CHILDREN; i++) {
-		if ((__u32)writers->pid[i] == pid) {
+		if ((__u32)writers->tid[i] == tid) {
 			writers->seen |= 1U << i;
 			return;
 		}
 	}
 	writers->others++;
+}
+
+/* Trace this task, and others that it makes, on one CPU. */
+static void trace_family(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self,
+			 bool threads_only)
+{
+	struct perf_event_attr attr;
+
+	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
+	aux_attr(&attr);
+	attr.inherit = 1;
+	attr.inherit_thread = threads_only;
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_TID;
+	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, aux_cpu(0), DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
+	ASSERT_EQ(aux_enable(&self->event), 0);
+}
+
+/* Records cover all of the trace; each is of one of the tasks. */
+static void note_writers(struct __test_metadata *_metadata, struct aux_event *event,
+			 struct writers *writers)
+{
+	static struct aux_record record;
+	__u32 ids[2];
+	__u64 end = 0;
+
+	while (aux_next(event, &record)) {
+		if (record.header.type != PERF_RECORD_AUX || !record.aux.size)
+			continue;
+		EXPECT_EQ(record.aux.offset, end);
+		end = record.aux.offset + record.aux.size;
+		/* The last eight bytes: process and thread. */
+		memcpy(ids, (char *)&record + record.header.size - sizeof(ids), sizeof(ids));
+		note_writer(writers, ids[1]);
+	}
+	EXPECT_EQ(writers->others, 0);
+	EXPECT_EQ(end, aux_head(event));
+}
+
+static pid_t work_in_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		aux_work(ROUNDS / 10);
+		_exit(0);
+	}
+	return pid;
 }
 
 /*
@@ -346,44 +396,42 @@ static void note_writer(struct writers *writers, __u32 pid)
  */
 TEST_F_TIMEOUT(aux_life, children_are_traced, 60)
 {
-	struct writers writers = { .pid = { getpid() } };
-	static struct aux_record record;
-	struct perf_event_attr attr;
-	__u32 ids[2];
-	__u64 end = 0;
+	struct writers writers = { .tid = { getpid() } };
 
-	ASSERT_EQ(aux_pin(0, aux_cpu(0)), 0);
-	aux_attr(&attr);
-	attr.inherit = 1;
-	attr.sample_id_all = 1;
-	attr.sample_type = PERF_SAMPLE_TID;
-	ASSERT_EQ(aux_open_mapped(&self->event, &attr, 0, aux_cpu(0), DATA_PAGES), 0);
-	ASSERT_EQ(aux_map_area(&self->event, AREA, PROT_READ | PROT_WRITE), 0);
-	ASSERT_EQ(aux_enable(&self->event), 0);
+	trace_family(_metadata, self, false);
 	for (unsigned int i = 1; i <= CHILDREN; i++) {
-		writers.pid[i] = fork();
-		if (!writers.pid[i]) {
-			aux_work(ROUNDS / 10);
-			_exit(0);
-		}
-		ASSERT_GT(writers.pid[i], 0);
+		writers.tid[i] = work_in_child();
+		ASSERT_GT(writers.tid[i], 0);
 	}
 	for (unsigned int i = 1; i <= CHILDREN; i++)
-		ASSERT_EQ(waitpid(writers.pid[i], NULL, 0), writers.pid[i]);
+		ASSERT_EQ(waitpid(writers.tid[i], NULL, 0), writers.tid[i]);
 	aux_disable(&self->event);
-
-	while (aux_next(&self->event, &record)) {
-		if (record.header.type != PERF_RECORD_AUX || !record.aux.size)
-			continue;
-		EXPECT_EQ(record.aux.offset, end);
-		end = record.aux.offset + record.aux.size;
-		/* The last eight bytes: process and thread. */
-		memcpy(ids, (char *)&record + record.header.size - sizeof(ids), sizeof(ids));
-		note_writer(&writers, ids[0]);
-	}
+	note_writers(_metadata, &self->event, &writers);
 	EXPECT_EQ(writers.seen, (1U << (CHILDREN + 1)) - 1);
-	EXPECT_EQ(writers.others, 0);
-	EXPECT_EQ(end, aux_head(&self->event));
+}
+
+static void *work_in_thread(void *tid)
+{
+	*(pid_t *)tid = gettid();
+	aux_work(ROUNDS / 10);
+	return NULL;
+}
+
+/* With inherit_thread, threads are traced, and other children are not. */
+TEST_F_TIMEOUT(aux_life, threads_are_traced, 60)
+{
+	struct writers writers = { .tid = { gettid() } };
+	pthread_t thread;
+	pid_t child;
+
+	trace_family(_metadata, self, true);
+	ASSERT_EQ(pthread_create(&thread, NULL, work_in_thread, &writers.tid[1]), 0);
+	ASSERT_EQ(pthread_join(thread, NULL), 0);
+	child = work_in_child();
+	ASSERT_EQ(waitpid(child, NULL, 0), child);
+	aux_disable(&self->event);
+	note_writers(_metadata, &self->event, &writers);
+	EXPECT_EQ(writers.seen, 3);
 }
 
 TEST_HARNESS_MAIN
