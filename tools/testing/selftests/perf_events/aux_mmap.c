@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,6 +270,85 @@ TEST_F(aux_mmap, writing_is_sigbus)
 	EXPECT_TRUE(write_is_sigbus(area + page));
 	EXPECT_TRUE(write_is_sigbus(area + self->len - 1));
 	EXPECT_EQ(aux_peek(area + self->len - 1), 0);
+}
+
+/* The mode is that of the mapping; more access than that has gives none to the pages. */
+TEST_F(aux, mprotect_gives_no_write_access)
+{
+	size_t len = AREA_PAGES * aux_page_size();
+	struct aux_event event = { };
+	struct aux_log log = { };
+
+	ASSERT_EQ(aux_open_mapped(&event, NULL, 0, -1, DATA_PAGES), 0);
+	ASSERT_EQ(aux_map_area(&event, len, PROT_READ), 0);
+	signal(SIGBUS, on_sigbus);
+	for (unsigned int i = 0; i < 2; i++) {
+		ASSERT_EQ(mprotect(event.area, len, PROT_READ | PROT_WRITE), 0);
+		EXPECT_TRUE(write_is_sigbus(event.area));
+		EXPECT_TRUE(write_is_sigbus(event.area + len - 1));
+		EXPECT_EQ(aux_peek(event.area + len - 1), 0);
+		/* The second time, with pages that were not accessible meanwhile */
+		ASSERT_EQ(mprotect(event.area, len, PROT_NONE), 0);
+	}
+	ASSERT_EQ(mprotect(event.area, len, PROT_READ), 0);
+	EXPECT_GT(make_trace(&event), 0);
+	EXPECT_TRUE(aux_has_trace(event.area, len));
+	aux_drain(&event, &log);
+	EXPECT_EQ(log.flags_seen, PERF_AUX_FLAG_OVERWRITE);
+	aux_close(&event);
+}
+
+/* Whether a mapping has a flag, of two letters, by Documentation/filesystems/proc.rst; or -1 */
+static int has_flag(const void *at, const char *flag)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	char line[512], begin[32];
+	bool found = false;
+	int has = -1;
+
+	snprintf(begin, sizeof(begin), "%08lx-", (unsigned long)at);
+	while (file && has < 0 && fgets(line, sizeof(line), file)) {
+		found = found || !strncmp(line, begin, strlen(begin));
+		if (found && !strncmp(line, "VmFlags:", 8))
+			has = !!strstr(line, flag);
+	}
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/* A core dump is not the place for megabytes of trace. */
+TEST_F(aux_mmap, is_not_dumped)
+{
+	int dumped = has_flag(self->event.area, " dd");
+
+	if (dumped < 0)
+		SKIP(return, "no /proc/self/smaps: CONFIG_PROC_PAGE_MONITOR");
+	EXPECT_EQ(dumped, 1);
+}
+
+/* Nobody takes references on pages of an area, nor advises the kernel to do without them. */
+TEST_F(aux_mmap, lends_no_pages)
+{
+	static const int advice[] = {
+		MADV_DONTNEED, MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ, MADV_DOFORK,
+	};
+	struct iovec from = { .iov_base = self->event.area, .iov_len = 1 };
+	char byte;
+	struct iovec to = { .iov_base = &byte, .iov_len = 1 };
+	int ends[2];
+
+	if (has_flag(self->event.area, " pf") != 1)
+		SKIP(return, "this kernel has a reference for each page that is mapped");
+	EXPECT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1);
+	ASSERT_EQ(pipe(ends), 0);
+	EXPECT_EQ(vmsplice(ends[1], &from, 1, 0), -1);
+	EXPECT_EQ(errno, EFAULT);
+	for (size_t i = 0; i < ARRAY_SIZE(advice); i++) {
+		EXPECT_EQ(madvise(self->event.area, self->len, advice[i]), -1)
+			TH_LOG("advice %d", advice[i]);
+	}
+	EXPECT_GT(make_trace(&self->event), 0);
 }
 
 /* In a child that inherits the file, but not the mapping. */
