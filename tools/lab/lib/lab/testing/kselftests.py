@@ -19,7 +19,7 @@ NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
              "needs CAP_PERFMON, or a lower perf_event_paranoid")
 # Why a test is skipped in the lab, as patterns
 SKIPS = ("the processor's events have no aux_output", "the kernel is not locked down",
-         "intel_bts is not paused, and not in samples",
+         "intel_bts is not paused, and not in samples", "intel_pt has address filters",
          "without CAP_PERFMON, nobody may open events of aux_synth",
          "the trace is of time, and the events count instructions",
          "what other tasks do counts as well",
