@@ -16,39 +16,29 @@
 #include <unistd.h>
 
 #include "aux_harness.h"
+#include "aux_util_puppet.h"
 
 #define DATA_PAGES	64
 #define AREA		(4UL << 20)
 #define ROUNDS		20000
 #define CHILDREN	6
 #define NOBODY		65534
-#define MARK		"AUX_LIFE_EXECUTED"
 
-/*
- * The tests execute this program, with the ends of two pipes in the environment
- * variable MARK: one to say that it runs, and one to wait on until it is told to go on.
- */
-__attribute__((constructor)) static void executed(void)
+enum { WORK = 'w', BECOME_NOBODY = 'n' };
+
+void aux_puppet_act(char what)
 {
-	const char *mark = getenv(MARK);
-	int say, told;
-	char byte;
-
-	if (!mark || sscanf(mark, "%d %d", &say, &told) != 2)
-		return;
-	if (write(say, "x", 1) != 1 || read(told, &byte, 1) != 1)
-		_exit(2);
-	aux_work(ROUNDS);
-	_exit(0);
+	if (what == WORK)
+		aux_work(ROUNDS);
+	else if (aux_become(NOBODY))
+		_exit(5);
 }
 
 FIXTURE(aux_life)
 {
 	struct aux_event event;
 	struct aux_log log;
-	/* pipes from the child to the test, and from the test to the child */
-	int says[2], told[2];
-	pid_t child;
+	struct aux_puppet puppet;
 	/* a copy of this program, and its directory; empty without one */
 	char copy[64], directory[32];
 };
@@ -62,84 +52,16 @@ FIXTURE_SETUP(aux_life)
 	self->event.fd = -1;
 	if (aux_missing())
 		SKIP(return, "%s", aux_missing());
-	ASSERT_EQ(pipe(self->says), 0);
-	ASSERT_EQ(pipe(self->told), 0);
 }
 
 FIXTURE_TEARDOWN(aux_life)
 {
-	aux_end_worker(self->child);
+	aux_puppet_end(&self->puppet);
 	aux_close(&self->event);
 	if (self->copy[0])
 		unlink(self->copy);
 	if (self->directory[0])
 		rmdir(self->directory);
-}
-
-/* Wait until the child says that it is as far as it goes without being told. */
-static void hear(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
-{
-	struct pollfd fd = { .fd = self->says[0], .events = POLLIN };
-	char byte;
-
-	ASSERT_EQ(poll(&fd, 1, 20000), 1);
-	ASSERT_EQ(read(self->says[0], &byte, 1), 1);
-}
-
-static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
-{
-	ASSERT_EQ(write(self->told[1], "", 1), 1);
-}
-
-/* Tell the child to go on, and wait until it has. */
-static void step(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self)
-{
-	tell(_metadata, self);
-	hear(_metadata, self);
-}
-
-/* In the child: say that it is so far, and wait until it is told to go on. */
-static void wait_for_test(FIXTURE_DATA(aux_life) *self)
-{
-	char byte;
-
-	if (write(self->says[1], "x", 1) != 1 || read(self->told[0], &byte, 1) != 1)
-		_exit(4);
-}
-
-/* Work; then, unless PATH is NULL, execute PATH, and work again. Before each, wait. */
-static void live(FIXTURE_DATA(aux_life) *self, const char *path, uid_t uid)
-{
-	char mark[64];
-
-	/*
-	 * If the test ends first, no process has the other end of this pipe, so that read()
-	 * returns and the child exits.
-	 */
-	close(self->told[1]);
-	if (uid && aux_become(uid))
-		_exit(3);
-	wait_for_test(self);
-	aux_work(ROUNDS);
-	if (path) {
-		wait_for_test(self);
-		snprintf(mark, sizeof(mark), "%d %d", self->says[1], self->told[0]);
-		setenv(MARK, mark, 1);
-		execl(path, path, NULL);
-		_exit(5);
-	}
-	_exit(0);
-}
-
-/* Start a child that waits before it does anything. */
-static void start_child(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self,
-			const char *path, uid_t uid)
-{
-	self->child = fork();
-	if (!self->child)
-		live(self, path, uid);
-	ASSERT_GT(self->child, 0);
-	hear(_metadata, self);
 }
 
 static int trace(struct aux_event *event, struct perf_event_attr *attr, pid_t pid)
@@ -148,18 +70,14 @@ static int trace(struct aux_event *event, struct perf_event_attr *attr, pid_t pi
 	       aux_map_area(event, AREA, PROT_READ | PROT_WRITE);
 }
 
-/*
- * Trace a child until it has executed PATH as another user, or as this one if UID is 0.
- * ATTR is NULL for an event as aux_attr() says.
- */
+/* Trace the puppet until it has executed the program; NULL: an event as aux_attr() says. */
 static void trace_up_to_exec(struct __test_metadata *_metadata, FIXTURE_DATA(aux_life) *self,
-			     const char *path, uid_t uid, struct perf_event_attr *attr)
+			     struct perf_event_attr *attr)
 {
-	start_child(_metadata, self, path, uid);
-	ASSERT_EQ(trace(&self->event, attr, self->child), 0);
+	ASSERT_EQ(trace(&self->event, attr, self->puppet.pid), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
-	step(_metadata, self);
-	step(_metadata, self);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, PUPPET_EXEC));
 }
 
 /* Whether poll() says, by POLLHUP, that nothing will be traced any more. */
@@ -178,13 +96,12 @@ TEST_F_TIMEOUT(aux_life, exit_ends_the_trace, 60)
 {
 	__u64 head;
 
-	start_child(_metadata, self, NULL, 0);
-	ASSERT_EQ(trace(&self->event, NULL, self->child), 0);
+	ASSERT_TRUE(aux_puppet_start(&self->puppet));
+	ASSERT_EQ(trace(&self->event, NULL, self->puppet.pid), 0);
 	ASSERT_EQ(aux_enable(&self->event), 0);
-	tell(_metadata, self);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
+	EXPECT_FALSE(aux_puppet_do(&self->puppet, PUPPET_END));
 	EXPECT_TRUE(has_ended(&self->event));
-	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
-	self->child = 0;
 
 	/* All of it can be read now, and stays. */
 	head = aux_head(&self->event);
@@ -198,10 +115,12 @@ TEST_F_TIMEOUT(aux_life, exec_keeps_the_trace, 60)
 {
 	__u64 before;
 
-	trace_up_to_exec(_metadata, self, "/proc/self/exe", 0, NULL);
+	ASSERT_TRUE(aux_puppet_start(&self->puppet));
+	trace_up_to_exec(_metadata, self, NULL);
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	tell(_metadata, self);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
+	EXPECT_FALSE(aux_puppet_do(&self->puppet, PUPPET_END));
 	EXPECT_TRUE(has_ended(&self->event));
 
 	EXPECT_GT(aux_head(&self->event), before);
@@ -216,17 +135,18 @@ TEST_F_TIMEOUT(aux_life, enable_on_exec, 60)
 {
 	struct perf_event_attr attr;
 
-	start_child(_metadata, self, "/proc/self/exe", 0);
+	ASSERT_TRUE(aux_puppet_start(&self->puppet));
 	aux_attr(&attr);
 	attr.enable_on_exec = 1;
-	ASSERT_EQ(trace(&self->event, &attr, self->child), 0);
-	step(_metadata, self);
+	ASSERT_EQ(trace(&self->event, &attr, self->puppet.pid), 0);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
 	/* The child has worked, and was scheduled out. */
 	EXPECT_EQ(aux_time_enabled(&self->event), 0);
 	EXPECT_EQ(aux_head(&self->event), 0);
-	step(_metadata, self);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, PUPPET_EXEC));
 	EXPECT_GT(aux_time_enabled(&self->event), 0);
-	tell(_metadata, self);
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
+	EXPECT_FALSE(aux_puppet_do(&self->puppet, PUPPET_END));
 	EXPECT_TRUE(has_ended(&self->event));
 	aux_drain(&self->event, &self->log);
 	EXPECT_GT(self->log.end, 0);
@@ -243,9 +163,8 @@ static void check_that_exec_ended_it(struct __test_metadata *_metadata,
 	EXPECT_TRUE(has_ended(&self->event));
 	before = aux_head(&self->event);
 	EXPECT_GT(before, 0);
-	tell(_metadata, self);
-	ASSERT_EQ(waitpid(self->child, NULL, 0), self->child);
-	self->child = 0;
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, WORK));
+	EXPECT_FALSE(aux_puppet_do(&self->puppet, PUPPET_END));
 	EXPECT_EQ(aux_head(&self->event), before);
 	aux_drain(&self->event, &self->log);
 	EXPECT_EQ(self->log.end, before);
@@ -257,7 +176,8 @@ TEST_F_TIMEOUT(aux_life, remove_on_exec, 60)
 
 	aux_attr(&attr);
 	attr.remove_on_exec = 1;
-	trace_up_to_exec(_metadata, self, "/proc/self/exe", 0, &attr);
+	ASSERT_TRUE(aux_puppet_start(&self->puppet));
+	trace_up_to_exec(_metadata, self, &attr);
 	check_that_exec_ended_it(_metadata, self);
 }
 
@@ -288,7 +208,10 @@ TEST_F_TIMEOUT(aux_life, exec_of_what_nobody_may_read, 60)
 	ASSERT_EQ(copy_of_us(self->copy), 0);
 	if (access(self->copy, X_OK))
 		SKIP(return, "programs in /tmp may not be executed");
-	trace_up_to_exec(_metadata, self, self->copy, NOBODY, NULL);
+	aux_puppet_file = self->copy;
+	ASSERT_TRUE(aux_puppet_start(&self->puppet));
+	ASSERT_TRUE(aux_puppet_do(&self->puppet, BECOME_NOBODY));
+	trace_up_to_exec(_metadata, self, NULL);
 	check_that_exec_ended_it(_metadata, self);
 }
 

@@ -25,5 +25,5 @@ AUX_OUT := $(or $(OUTPUT),$(CURDIR))/
 $(addprefix $(AUX_OUT),$(AUX_TESTS) $(AUX_STRESS)): aux_util.c $(AUX_HDRS)
 $(addprefix $(AUX_OUT),aux_memcg aux_cgroup $(AUX_STRESS)): aux_util_cgroup.c
 $(AUX_OUT)aux_synth: aux_synth_reader.c
-$(addprefix $(AUX_OUT),aux_trigger aux_filter): aux_util_puppet.c
+$(addprefix $(AUX_OUT),aux_trigger aux_filter aux_life): aux_util_puppet.c
 $(addprefix $(AUX_OUT),$(AUX_STRESS)): $(addsuffix .c,$(filter aux_stress_%,$(AUX_FILES)))

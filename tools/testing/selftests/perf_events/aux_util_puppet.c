@@ -15,13 +15,15 @@
 /* In the environment of a child that has executed this program again: its pipes, and the PMU */
 #define MARK	"AUX_PUPPET"
 
+const char *aux_puppet_file = "/proc/self/exe";
+
 static void execute(int told, int say)
 {
 	char mark[64];
 
 	snprintf(mark, sizeof(mark), "%d %d %s", told, say, aux_pmu_name());
 	setenv(MARK, mark, 1);
-	execl("/proc/self/exe", "aux_puppet", NULL);
+	execl(aux_puppet_file, "aux_puppet", NULL);
 	_exit(2);
 }
 

@@ -20,6 +20,8 @@ struct aux_puppet {
 
 /* Each program that has a puppet says what the child does when it is told so. */
 void aux_puppet_act(char what);
+/* The file of that program for PUPPET_EXEC, if it is a copy; to be set before the puppet starts */
+extern const char *aux_puppet_file;
 
 /* Start a child that sleeps until it is told something. */
 bool aux_puppet_start(struct aux_puppet *puppet);
