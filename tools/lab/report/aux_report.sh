@@ -73,11 +73,11 @@ run_test() {
 	} | sed "s/^/$1	/"
 }
 
-# aux_cgroup comes last: a kernel with the fault that it is about has CPU 1 count nothing any more.
+# aux_cgroup_test comes last: a kernel with the fault that it is about has CPU 1 count nothing any more.
 run_tests() {
 	last=
 	for program; do
-		if [ "$program" = aux_cgroup ]; then
+		if [ "$program" = aux_cgroup_test ]; then
 			last=$program
 		else
 			run_test "$program"

@@ -17,9 +17,9 @@ NO_REASON = "it says no reason"
 EXPECTED = re.compile(r"^# +(\w+\.c:\d+:\w+:.*|\w+: Test (?!terminated by assertion).*)$")
 # What the largest areas need, pages of the lists included.
 GIB_MEMORY = 16 << 20
-QUICK_WITHOUT = ("aux_big",)
+QUICK_WITHOUT = ("aux_big_test",)
 # A kernel with the fault that it is about has CPU 1 count nothing from then on.
-LAST = "aux_cgroup"
+LAST = "aux_cgroup_test"
 
 
 def memory_kib():
@@ -35,7 +35,7 @@ def programs(quick):
 
 def arguments(name):
     """Where the memory is not there for them, without the largest areas."""
-    if name != "aux_big" or memory_kib() >= GIB_MEMORY:
+    if name != "aux_big_test" or memory_kib() >= GIB_MEMORY:
         return []
     return [word for size in (2, 4) for pmu in ("synth", "pt", "bts")
             for word in ("-V", "gib_%d_%s" % (size, pmu))]

@@ -33,8 +33,8 @@ CPU_1, CONTROLLERS = "/sys/devices/system/cpu/cpu1/online", "/cgroup.subtree_con
 PARANOID = "perf_event_paranoid"
 # Of the kselftests, those that take a CPU off line, that set the level of privilege, that make control
 # groups, and that lower the sample rate. The last ones put it back even if they are killed.
-SWITCH_CPU_1, SET_PARANOID = ("aux_hotplug",), ("aux_rights",)
-MAKE_GROUPS, LIMIT_SAMPLES = ("aux_cgroup", "aux_memcg"), ("aux_throttle",)
+SWITCH_CPU_1, SET_PARANOID = ("aux_hotplug_test",), ("aux_rights_test",)
+MAKE_GROUPS, LIMIT_SAMPLES = ("aux_cgroup_test", "aux_memcg_test"), ("aux_throttle_test",)
 # The kernel's own default
 SAMPLE_RATE = 100000
 WATCHED_TRACING = ("tracing_on", "current_tracer", "kprobe_events", "uprobe_events",

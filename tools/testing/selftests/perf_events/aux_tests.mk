@@ -5,13 +5,13 @@
 #
 # or one program, a fixture, a variant, a test of it (-l lists them):
 #
-#	make -C tools/testing/selftests/perf_events && ./aux_full -f aux_full -v per_task_synth
+#	make -C tools/testing/selftests/perf_events && ./aux_full_test -f aux_full -v per_task_synth
 
 AUX_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
 AUX_FILES := $(basename $(notdir $(wildcard $(AUX_DIR)aux_*.c)))
-AUX_TESTS := $(filter-out aux_util% aux_stress% aux_synth_reader,$(AUX_FILES))
+AUX_TESTS := $(filter %_test,$(AUX_FILES))
 # Not run by default: a CPU goes off, perf_event_paranoid is lowered; aux_stress does both.
-AUX_INTRUSIVE := $(filter aux_hotplug aux_rights,$(AUX_TESTS))
+AUX_INTRUSIVE := $(filter aux_hotplug_test aux_rights_test,$(AUX_TESTS))
 AUX_STRESS := $(filter aux_stress,$(AUX_FILES))
 AUX_HDRS := $(notdir $(wildcard $(AUX_DIR)aux_*.h))
 
@@ -23,7 +23,7 @@ LOCAL_HDRS += $(AUX_HDRS)
 .DEFAULT_GOAL := all
 AUX_OUT := $(or $(OUTPUT),$(CURDIR))/
 $(addprefix $(AUX_OUT),$(AUX_TESTS) $(AUX_STRESS)): aux_util.c $(AUX_HDRS)
-$(addprefix $(AUX_OUT),aux_memcg aux_cgroup $(AUX_STRESS)): aux_util_cgroup.c
-$(AUX_OUT)aux_synth: aux_synth_reader.c
-$(addprefix $(AUX_OUT),aux_trigger aux_filter aux_life): aux_util_puppet.c
+$(addprefix $(AUX_OUT),aux_memcg_test aux_cgroup_test $(AUX_STRESS)): aux_util_cgroup.c
+$(AUX_OUT)aux_synth_test: aux_synth_reader.c
+$(addprefix $(AUX_OUT),aux_trigger_test aux_filter_test aux_life_test): aux_util_puppet.c
 $(addprefix $(AUX_OUT),$(AUX_STRESS)): $(addsuffix .c,$(filter aux_stress_%,$(AUX_FILES)))

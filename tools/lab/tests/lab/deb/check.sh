@@ -34,14 +34,14 @@ say branches "$(grep -c ' => \|[0-9a-f] ' pt.txt)"
 say errors "$(cat pt.txt pt.err | grep -c 'instruction trace error')"
 perf-aux calltrace --out kept -- /bin/true >calls.txt 2>&1
 say calltrace "$?" "$(head -n 1 calls.txt)"
-"$SELFTESTS/run_kselftest.sh" -t perf_events:aux_records >selftests.txt 2>&1
+"$SELFTESTS/run_kselftest.sh" -t perf_events:aux_records_test >selftests.txt 2>&1
 say selftests "$(grep -c '^# ok\|^ok' selftests.txt)" "$(grep -c '^not ok\|^# not ok' selftests.txt)"
 # The PMUs without hardware are there with their module, which an event keeps, and go with it.
 pmus() { find /sys/bus/event_source/devices/ -name 'aux_synth*' | wc -l; }
 timers() { grep -c perf_mux_hrtimer_handler /proc/timer_list; }
 modprobe perf_aux_synth
 say synth "$(pmus)"
-"$SELFTESTS/perf_events/aux_report.sh" aux_synth aux_records >report.txt 2>&1
+"$SELFTESTS/perf_events/aux_report.sh" aux_synth_test aux_records_test >report.txt 2>&1
 say report "$?" "$(tail -n 1 report.txt)"
 perf-aux stat -e aux_synth// -- sleep 1000 >/dev/null 2>&1 &
 until [ "$(cat /sys/module/perf_aux_synth/refcnt)" -gt 0 ] || ! kill -0 $!; do sleep 0.1; done
