@@ -44,14 +44,10 @@ static long long open_as(uid_t uid)
 	return aux_become(uid) || uring_open() < 0 ? -errno : 0;
 }
 
-/* Why a user without rights cannot have an io_uring here, or NULL: a sysctl, or a container's rule */
+/* A kernel may not have io_uring, or refuse it by a sysctl; a container, by a rule of its own. */
 static const char *uring_missing(void)
 {
-	long long ret = aux_ask_child(open_as, NOBODY);
-
-	if (ret == -ENOSYS)
-		return "the kernel has no io_uring";
-	return ret == -EPERM || ret == -EACCES ? "users without rights may not use io_uring" : NULL;
+	return aux_ask_child(open_as, NOBODY) ? "users without rights may not use io_uring" : NULL;
 }
 
 /* These return 0 or -errno. */
