@@ -236,6 +236,12 @@ static int run(double seconds, uint64_t seed, unsigned long most)
 	return found ? report_finding(&fuzz, found) : 0;
 }
 
+static int say_found(const char *found)
+{
+	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
+	return found ? 1 : 0;
+}
+
 /* Run the steps of @path until they do harm, @times times at most. */
 static int replay(const char *path, unsigned int times)
 {
@@ -250,8 +256,28 @@ static int replay(const char *path, unsigned int times)
 		found = fuzz_run_in_child(&list, shared);
 		found = found ?: fuzz_check();
 	}
-	printf("%s%s\n", found ? "FOUND: " : "nothing was found", found ?: "");
-	return found ? 1 : 0;
+	return say_found(found);
+}
+
+/* Another program, by what the fuzzer finds in the kernel then */
+static int watch(char **program)
+{
+	const char *found;
+	int status;
+	pid_t pid;
+
+	fuzz_check_memory();
+	pid = fork();
+	if (!pid) {
+		execv(program[0], program);
+		err(127, "%s", program[0]);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		err(2, "%s", program[0]);
+	if (status)
+		printf("%s ends with status 0x%x\n", program[0], status);
+	found = fuzz_check();
+	return say_found(found ?: fuzz_check_memory());
 }
 
 static int list_programs(uint64_t seed, size_t programs)
@@ -267,7 +293,7 @@ static int refuse(void)
 {
 	fprintf(stderr, "usage: aux_fuzz run DIRECTORY SECONDS [SEED [OPERATIONS]]\n"
 		"       aux_fuzz shrink DIRECTORY [TIMES [SECONDS]] | replay FILE [TIMES]\n"
-		"       aux_fuzz list SEED PROGRAMS\n");
+		"       aux_fuzz list SEED PROGRAMS | watch PROGRAM [ARGUMENT...]\n");
 	return 2;
 }
 
@@ -312,6 +338,8 @@ int main(int argc, char **argv)
 		return fuzz_shrink(argv[2], number_of(argv, 3, 1), number_of(argv, 4, 600));
 	if (!strcmp(verb, "replay"))
 		return replay(argv[2], number_of(argv, 3, 1));
+	if (!strcmp(verb, "watch"))
+		return watch(argv + 2);
 	if (strcmp(verb, "run") || argc < 4)
 		return refuse();
 	check_machine();
