@@ -67,7 +67,7 @@ static bool has(const struct fuzz_list *list, const char *name)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct fuzz_step *step = &list->steps[i];
 
-		if (step->op != FUZZ_BEGIN && !strcmp(stress_ops[step->op].name, name))
+		if (step->op != FUZZ_BEGIN && !strcmp(fuzz_op(step->op)->name, name))
 			return true;
 	}
 	return false;
