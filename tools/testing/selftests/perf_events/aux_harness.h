@@ -13,11 +13,14 @@
 /* Of the program, not of a test, which is a child of it */
 static pid_t aux_main_pid;
 
-/* Without any of the PMUs, nothing is tested, and the program says so. */
+/*
+ * Without any of the PMUs, nothing is tested, and the program says so. If it has arguments, it may
+ * be asked for a list of its tests, or for help.
+ */
 __attribute__((constructor)) static void aux_begin(void)
 {
 	aux_main_pid = getpid();
-	if (aux_has_pmu())
+	if (aux_has_pmu() || aux_has_arguments())
 		return;
 	printf("TAP version 13\n1..0 # SKIP no PMU that is tested: CONFIG_PERF_AUX_SYNTH is one\n");
 	exit(KSFT_SKIP);

@@ -49,14 +49,6 @@ FIXTURE_TEARDOWN(aux_lost)
 	aux_close(&self->event);
 }
 
-/* One transaction with data, at least. */
-static void trace(struct aux_event *event)
-{
-	aux_enable(event);
-	aux_work(ROUNDS);
-	aux_disable(event);
-}
-
 static int pause_output(struct aux_event *event, int on)
 {
 	return ioctl(event->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, on);
@@ -73,7 +65,7 @@ static bool fill_with_records(struct aux_event *event)
 
 	while (still < MORE && head <= event->page->data_size) {
 		aux_set_tail(event, aux_head(event));
-		trace(event);
+		aux_trace(event, ROUNDS);
 		still = aux_data_head(event) == head ? still + 1 : 0;
 		head = aux_data_head(event);
 	}
@@ -85,7 +77,7 @@ static bool block_records(struct aux_event *event, bool paused)
 {
 	if (!paused)
 		return fill_with_records(event);
-	trace(event);
+	aux_trace(event, ROUNDS);
 	return !pause_output(event, 1);
 }
 
@@ -111,7 +103,7 @@ TEST_F_TIMEOUT(aux_lost, each_record_lies_in_one_chunk, 60)
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
 	ASSERT_TRUE(block_records(e, variant->paused));
 	for (unsigned int i = 0; i < MORE; i++)
-		trace(e);
+		aux_trace(e, ROUNDS);
 	/* The reader reads while a transaction is open, so its range is the next chunk's. */
 	aux_enable(e);
 	aux_work(ROUNDS);
@@ -157,12 +149,12 @@ TEST_F_TIMEOUT(aux_lost, lost_records_are_counted, 60)
 	ASSERT_EQ(aux_map_area(e, AREA, PROT_READ | PROT_WRITE), 0);
 	EXPECT_EQ(read_lost(e), 0);
 	ASSERT_TRUE(block_records(e, variant->paused));
-	trace(e);
+	aux_trace(e, ROUNDS);
 	lost = read_lost(e);
 	EXPECT_GT(lost, 0);
 
 	unblock_records(e, &self->log, variant->paused);
-	trace(e);
+	aux_trace(e, ROUNDS);
 	aux_drain(e, &self->log);
 	EXPECT_EQ(self->log.lost, lost);
 	EXPECT_EQ(read_lost(e), lost);
@@ -186,7 +178,7 @@ TEST_F_TIMEOUT(aux_lost, flags_are_not_lost, 60)
 	ASSERT_FALSE(self->log.flags_seen & PERF_AUX_FLAG_TRUNCATED);
 	aux_set_tail(e, head);
 	aux_disable(e);
-	trace(e);
+	aux_trace(e, ROUNDS);
 	aux_drain(e, &self->log);
 	EXPECT_TRUE(self->log.flags_seen & PERF_AUX_FLAG_TRUNCATED);
 	EXPECT_EQ(self->log.end, aux_head(e));

@@ -75,15 +75,6 @@ FIXTURE_TEARDOWN(aux_mmap)
 	aux_close(&self->event);
 }
 
-/* Some trace in the area; its length. */
-static size_t make_trace(struct aux_event *event)
-{
-	aux_enable(event);
-	aux_work(ROUNDS);
-	aux_disable(event);
-	return aux_head(event);
-}
-
 #define AUX_CHUNKS
 #include "aux_fixture.h"
 
@@ -190,10 +181,10 @@ TEST_F(aux_mmap, second_mapping_must_be_the_same)
 	e->page->aux_offset = e->data_len;
 	map = aux_map_raw(e, e->data_len, self->len, PROT_READ, MAP_SHARED);
 	ASSERT_NE(map, MAP_FAILED);
-	ASSERT_GT(make_trace(e), 0);
+	ASSERT_GT(aux_trace(e, ROUNDS), 0);
 	EXPECT_EQ(memcmp(map, first, self->len), 0);
 	EXPECT_EQ(munmap(map, self->len), 0);
-	EXPECT_GT(make_trace(e), 0);
+	EXPECT_GT(aux_trace(e, ROUNDS), 0);
 }
 
 TEST_F(aux_mmap, no_splitting)
@@ -210,7 +201,7 @@ TEST_F(aux_mmap, no_splitting)
 	EXPECT_EQ(mprotect(area + page, page, PROT_READ), -1);
 	EXPECT_EQ(errno, EINVAL);
 	EXPECT_EQ(mremap(area, self->len, page, 0), MAP_FAILED);
-	EXPECT_GT(make_trace(&self->event), 0);
+	EXPECT_GT(aux_trace(&self->event, ROUNDS), 0);
 }
 
 TEST_F(aux_mmap, no_growing)
@@ -222,7 +213,7 @@ TEST_F(aux_mmap, mremap_moves)
 {
 	struct aux_event *e = &self->event;
 	void *target, *copy = malloc(self->len);
-	size_t head = make_trace(e);
+	size_t head = aux_trace(e, ROUNDS);
 
 	ASSERT_GT(head, 0);
 	ASSERT_NE(copy, NULL);
@@ -235,7 +226,7 @@ TEST_F(aux_mmap, mremap_moves)
 	e->area = target;
 	EXPECT_EQ(memcmp(copy, target, self->len), 0);
 	aux_set_tail(e, head);
-	EXPECT_GT(make_trace(e), head);
+	EXPECT_GT(aux_trace(e, ROUNDS), head);
 
 	/* Counted once, however often it has moved. */
 	aux_unmap_area(e);
@@ -291,7 +282,7 @@ TEST_F(aux, mprotect_gives_no_write_access)
 		ASSERT_EQ(mprotect(event.area, len, PROT_NONE), 0);
 	}
 	ASSERT_EQ(mprotect(event.area, len, PROT_READ), 0);
-	EXPECT_GT(make_trace(&event), 0);
+	EXPECT_GT(aux_trace(&event, ROUNDS), 0);
 	EXPECT_TRUE(aux_has_trace(event.area, len));
 	aux_drain(&event, &log);
 	EXPECT_EQ(log.flags_seen, PERF_AUX_FLAG_OVERWRITE);
@@ -348,7 +339,7 @@ TEST_F(aux_mmap, lends_no_pages)
 		EXPECT_EQ(madvise(self->event.area, self->len, advice[i]), -1)
 			TH_LOG("advice %d", advice[i]);
 	}
-	EXPECT_GT(make_trace(&self->event), 0);
+	EXPECT_GT(aux_trace(&self->event, ROUNDS), 0);
 }
 
 /* In a child that inherits the file, but not the mapping. */
@@ -370,7 +361,7 @@ TEST_F(aux_mmap, second_mapping_in_another_process)
 	int status;
 	pid_t pid;
 
-	ASSERT_GT(make_trace(e), 0);
+	ASSERT_GT(aux_trace(e, ROUNDS), 0);
 	ASSERT_NE(copy, NULL);
 	memcpy(copy, e->area, self->len);
 	pid = fork();
@@ -381,7 +372,7 @@ TEST_F(aux_mmap, second_mapping_in_another_process)
 	EXPECT_EQ(status, 0);
 
 	EXPECT_EQ(memcmp(e->area, copy, self->len), 0);
-	EXPECT_GT(make_trace(e), 0);
+	EXPECT_GT(aux_trace(e, ROUNDS), 0);
 	free(copy);
 }
 
@@ -390,7 +381,7 @@ TEST_F(aux_mmap, readable_after_close)
 	struct aux_event *e = &self->event;
 	void *copy = malloc(self->len);
 
-	ASSERT_GT(make_trace(e), 0);
+	ASSERT_GT(aux_trace(e, ROUNDS), 0);
 	ASSERT_NE(copy, NULL);
 	memcpy(copy, e->area, self->len / 2);
 	close(e->fd);

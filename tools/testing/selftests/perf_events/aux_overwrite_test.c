@@ -42,13 +42,6 @@ FIXTURE_TEARDOWN(aux_overwrite)
 	aux_close(&self->event);
 }
 
-static void trace(struct aux_event *event, unsigned int rounds)
-{
-	aux_enable(event);
-	aux_work(rounds);
-	aux_disable(event);
-}
-
 static size_t count_set(const char *area, size_t from, size_t to)
 {
 	size_t set = 0;
@@ -64,7 +57,7 @@ TEST_F(aux_overwrite, newest_data_end_at_head)
 	char *area = self->event.area;
 	size_t head, before;
 
-	trace(&self->event, SHORT);
+	aux_trace(&self->event, SHORT);
 	head = aux_head(&self->event);
 	ASSERT_GT(head, 64);
 	ASSERT_LT(head, AREA / 2);
@@ -72,7 +65,7 @@ TEST_F(aux_overwrite, newest_data_end_at_head)
 	EXPECT_EQ(count_set(area, head, AREA), 0);
 
 	before = head;
-	trace(&self->event, SHORT);
+	aux_trace(&self->event, SHORT);
 	head = aux_head(&self->event);
 	ASSERT_GT(head, before + 64);
 	EXPECT_GT(count_set(area, head - 64, head), 16);
@@ -90,7 +83,7 @@ TEST_F_TIMEOUT(aux_overwrite, goes_on_whatever_tail_says, 60)
 		memcpy(copy, area, AREA);
 		/* Some times around; if a busy machine's timer is late, there is less of time. */
 		for (unsigned int n = 0; n < (aux_by_time() ? 10 : 1); n++) {
-			trace(&self->event, MANY * SLICE / 10);
+			aux_trace(&self->event, MANY * SLICE / 10);
 			if (count_set(area, 0, AREA) > AREA / 8)
 				break;
 		}
@@ -108,7 +101,7 @@ TEST_F_TIMEOUT(aux_overwrite, records_have_something_to_say, 60)
 	unsigned int seen = 0, last = 0;
 
 	for (unsigned int i = 0; i < MANY; i++)
-		trace(&self->event, i % 3 ? SLICE / 50 : 0);
+		aux_trace(&self->event, i % 3 ? SLICE / 50 : 0);
 
 	while (aux_next(&self->event, &record)) {
 		if (record.header.type != PERF_RECORD_AUX)
@@ -139,7 +132,7 @@ TEST_F_TIMEOUT(aux_overwrite, wakes_nobody, 60)
 		fd.fd = self->event.fd;
 		/* Once around, in a few pieces: some drivers tell a position when they stop. */
 		for (unsigned int n = 0; n < MANY && !aux_peek(self->event.area + AREA - 1); n++) {
-			trace(&self->event, SLICE);
+			aux_trace(&self->event, SLICE);
 			EXPECT_EQ(poll(&fd, 1, 0), 0)
 				TH_LOG("watermark %u", watermarks[i]);
 		}

@@ -71,15 +71,6 @@ static int open_group(struct aux_event *trace, bool paused, int *pause, __u64 pa
 	return *pause < 0 || *resume < 0 ? -1 : 0;
 }
 
-/* How much trace there is of some work. */
-static __u64 trace_of_work(struct aux_event *trace)
-{
-	aux_enable(trace);
-	aux_work(ROUNDS);
-	aux_disable(trace);
-	return aux_head(trace);
-}
-
 TEST_F(aux_pause, start_paused_traces_nothing)
 {
 	double end = aux_seconds() + PATIENCE;
@@ -91,7 +82,7 @@ TEST_F(aux_pause, start_paused_traces_nothing)
 	 * count half a second after it was opened.
 	 */
 	do {
-		EXPECT_EQ(trace_of_work(&self->trace), 0);
+		EXPECT_EQ(aux_trace(&self->trace, ROUNDS), 0);
 		ASSERT_EQ(read(self->pause, &counted, sizeof(counted)), sizeof(counted));
 	} while (!counted && aux_seconds() < end);
 	EXPECT_GT(counted, 0);
@@ -104,7 +95,7 @@ TEST_F(aux_pause, resume_starts_the_trace)
 	ASSERT_EQ(open_group(&self->trace, true, &self->pause, NEVER, &self->resume, EARLY), 0);
 	/* If a busy machine's timer is late, there is less trace of time. */
 	for (unsigned int i = 0; i < (aux_by_time() ? 10 : 1) && traced <= wanted; i++)
-		traced = trace_of_work(&self->trace);
+		traced = aux_trace(&self->trace, ROUNDS);
 	EXPECT_GT(traced, wanted);
 }
 
@@ -115,7 +106,7 @@ static __u64 trace_of_all_work(struct aux_event *trace)
 	__u64 all = 0;
 
 	if (!open_group(trace, false, &pause, NEVER, &resume, NEVER))
-		all = trace_of_work(trace);
+		all = aux_trace(trace, ROUNDS);
 	close(resume);
 	close(pause);
 	aux_close(trace);
@@ -129,7 +120,7 @@ TEST_F(aux_pause, pause_ends_the_trace)
 	if (aux_by_time())
 		SKIP(return, "the trace is of time, and the events count instructions");
 	ASSERT_EQ(open_group(&self->trace, false, &self->pause, EARLY, &self->resume, NEVER), 0);
-	some = trace_of_work(&self->trace);
+	some = aux_trace(&self->trace, ROUNDS);
 	EXPECT_GT(some, 0);
 	EXPECT_LT(some, all / 4);
 }
@@ -147,7 +138,7 @@ TEST_F(aux_pause, both_take_turns)
 	if (aux_by_time())
 		SKIP(return, "the trace is of time, and the events count instructions");
 	ASSERT_EQ(open_group(&self->trace, true, &self->pause, CLOSE, &self->resume, OPEN), 0);
-	some = trace_of_work(&self->trace);
+	some = aux_trace(&self->trace, ROUNDS);
 	TH_LOG("%llu bytes of %llu", some, all);
 	/* Less if it is opened but once, more if it is not closed. */
 	EXPECT_GT(some, all / 20);
@@ -157,7 +148,7 @@ TEST_F(aux_pause, both_take_turns)
 	EXPECT_GT(records, 0);
 
 	/* What is disabled while it is paused, or not, can be enabled again. */
-	EXPECT_GT(trace_of_work(&self->trace), some);
+	EXPECT_GT(aux_trace(&self->trace, ROUNDS), some);
 }
 
 /* Whether an event counts as much again as makes it overflow twice, within PATIENCE. */
@@ -177,7 +168,7 @@ static bool overflows(int fd, __u64 period)
 TEST_F(aux_pause, closed_trace_is_not_paused)
 {
 	ASSERT_EQ(open_group(&self->trace, false, &self->pause, EARLY, &self->resume, EARLY), 0);
-	trace_of_work(&self->trace);
+	aux_trace(&self->trace, ROUNDS);
 	aux_close(&self->trace);
 	EXPECT_EQ(ioctl(self->pause, PERF_EVENT_IOC_ENABLE, 0), 0);
 	EXPECT_EQ(ioctl(self->resume, PERF_EVENT_IOC_ENABLE, 0), 0);

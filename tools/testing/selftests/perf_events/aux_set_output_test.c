@@ -149,7 +149,7 @@ static void expect_redirect(struct __test_metadata *_metadata, struct aux_event 
 
 	ASSERT_EQ(aux_open_mapped(&target, attr, pid, cpu, DATA_PAGES), 0);
 	EXPECT_EQ(redirect(event, target.fd), want);
-	redirect(event, -1);
+	EXPECT_EQ(redirect(event, -1), 0);
 	aux_close(&target);
 }
 

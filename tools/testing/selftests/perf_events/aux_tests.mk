@@ -5,7 +5,7 @@
 #
 # or one program, a fixture, a variant, a test of it (-l lists them):
 #
-#	make -C tools/testing/selftests/perf_events && ./aux_full_test -f aux_full -v per_task_synth
+#	cd tools/testing/selftests/perf_events && make && ./aux_full_test -f aux_full -v per_task_synth
 
 AUX_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
 AUX_FILES := $(basename $(notdir $(wildcard $(AUX_DIR)aux_*.c)))

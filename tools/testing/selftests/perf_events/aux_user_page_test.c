@@ -47,15 +47,6 @@ FIXTURE_TEARDOWN(aux_user_page)
 	aux_close(&self->event);
 }
 
-/* Trace for a while, as far as there is room; the new head. */
-static __u64 trace(struct aux_event *event)
-{
-	aux_enable(event);
-	aux_work(ROUNDS / 10);
-	aux_disable(event);
-	return aux_head(event);
-}
-
 /* Whether an area that is free is traced to, and each byte is in a record. */
 static bool works(struct aux_event *event)
 {
@@ -63,13 +54,13 @@ static bool works(struct aux_event *event)
 	__u64 before, head;
 
 	aux_drain(event, &log);
-	before = trace(event);
+	before = aux_trace(event, ROUNDS / 10);
 	aux_set_tail(event, before);
 	aux_drain(event, &log);
 
 	memset(&log, 0, sizeof(log));
 	log.end = before;
-	head = trace(event);
+	head = aux_trace(event, ROUNDS / 10);
 	aux_drain(event, &log);
 	return head > before && log.end == head && !log.holes;
 }
@@ -78,7 +69,7 @@ static bool works(struct aux_event *event)
 TEST_F(aux_user_page, head_is_told_only)
 {
 	static const __u64 lies[] = { 0, 1, UINT64_MAX, 1ULL << 63, 0x123456789a };
-	__u64 head = trace(&self->event);
+	__u64 head = aux_trace(&self->event, ROUNDS / 10);
 
 	ASSERT_GT(head, 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
@@ -86,7 +77,7 @@ TEST_F(aux_user_page, head_is_told_only)
 
 		self->event.page->aux_head = lies[i];
 		aux_set_tail(&self->event, before);
-		head = trace(&self->event);
+		head = aux_trace(&self->event, ROUNDS / 10);
 		EXPECT_GT(head, before);
 		EXPECT_LE(head, before + self->size);
 	}
@@ -104,7 +95,7 @@ TEST_F_TIMEOUT(aux_user_page, tail_is_anything, 60)
 	const __u64 lies[] = {
 		UINT64_MAX, 1ULL << 63, self->size * 3 + 1, UINT64_MAX - self->size, 1,
 	};
-	__u64 head = trace(&self->event);
+	__u64 head = aux_trace(&self->event, ROUNDS / 10);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(lies); i++) {
 		struct aux_log log = { .end = head };
@@ -142,7 +133,7 @@ TEST_F_TIMEOUT(aux_user_page, data_tail_is_anything, 60)
 
 		aux_set_data_tail(&self->event, head + lies[i].ahead);
 		aux_set_tail(&self->event, aux_head(&self->event));
-		trace(&self->event);
+		aux_trace(&self->event, ROUNDS / 10);
 		EXPECT_EQ(aux_data_head(&self->event) != head, lies[i].has_room) {
 			TH_LOG("data_tail is data_head + %llu", lies[i].ahead);
 		}
@@ -171,7 +162,7 @@ TEST_F(aux_user_page, geometry_is_that_of_the_first_mapping)
 	struct perf_event_mmap_page *page = self->event.page;
 	const __u64 offset = self->event.data_len, size = self->size;
 
-	ASSERT_GT(trace(&self->event), 0);
+	ASSERT_GT(aux_trace(&self->event, ROUNDS / 10), 0);
 	EXPECT_EQ(map_again(&self->event, offset + size, size), EINVAL);
 	EXPECT_EQ(map_again(&self->event, offset, 2 * size), EINVAL);
 	EXPECT_EQ(map_again(&self->event, offset, size / 2), EINVAL);
@@ -181,7 +172,7 @@ TEST_F(aux_user_page, geometry_is_that_of_the_first_mapping)
 	page->data_offset ^= UINT64_MAX;
 	page->data_size ^= UINT64_MAX;
 	aux_set_tail(&self->event, aux_head(&self->event));
-	trace(&self->event);
+	aux_trace(&self->event, ROUNDS / 10);
 	page->data_offset ^= UINT64_MAX;
 	page->data_size ^= UINT64_MAX;
 	EXPECT_EQ(map_again(&self->event, offset, size), 0);

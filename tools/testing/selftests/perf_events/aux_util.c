@@ -97,6 +97,21 @@ const char *aux_pmu_name(void)
 	return pmu_name;
 }
 
+/* Not of every C library do constructors get the arguments. */
+bool aux_has_arguments(void)
+{
+	FILE *file = fopen("/proc/self/cmdline", "r");
+	unsigned int ends = 0;
+	int byte;
+
+	if (!file)
+		return false;
+	while ((byte = fgetc(file)) != EOF)
+		ends += !byte;
+	fclose(file);
+	return ends > 1;
+}
+
 bool aux_has_pmu(void)
 {
 	return aux_type_of("aux_synth") >= 0 || aux_type_of("intel_pt") >= 0 ||
@@ -964,6 +979,14 @@ size_t aux_beyond_allowance(void)
 	while (len <= aux_allowance())
 		len *= 2;
 	return len;
+}
+
+__u64 aux_trace(struct aux_event *event, unsigned int rounds)
+{
+	aux_enable(event);
+	aux_work(rounds);
+	aux_disable(event);
+	return aux_head(event);
 }
 
 long aux_minor_faults(void)

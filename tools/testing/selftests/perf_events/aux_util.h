@@ -59,6 +59,7 @@ size_t aux_page_size(void);
 /* Choose the PMU that is tested: aux_synth if none is chosen. Of the whole process */
 void aux_use(const char *pmu);
 const char *aux_pmu_name(void);
+bool aux_has_arguments(void);
 /* Whether this machine has a PMU that is tested. */
 bool aux_has_pmu(void);
 /* perf_event_attr::type of the PMU, or of another one by name; -1 where there is none. */
@@ -145,6 +146,8 @@ char aux_peek(const char *at);
 
 /* Many branches, direct and indirect; or time passes, if that is what the PMU traces. */
 void aux_work(unsigned int rounds);
+/* Enable the event, work so much, and disable it. Returns aux_head then. */
+__u64 aux_trace(struct aux_event *event, unsigned int rounds);
 /*
  * Work until aux_head stands still, or has moved by twice the size of the area, which no
  * kernel should let it without a reader. Returns its value then.
