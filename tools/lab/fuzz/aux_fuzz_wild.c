@@ -504,7 +504,7 @@ static const struct stress_op wild_ops[] = {
 
 const struct stress_op *fuzz_op(unsigned int op)
 {
-	unsigned int of_stress = 0;
+	static unsigned int of_stress;
 
 	while (stress_ops[of_stress].name)
 		of_stress++;

@@ -3,8 +3,8 @@
 """Runs programs that syzkaller makes of its description of AUX areas in guests of the lab.
 
 CHECKOUT is a syzkaller that has the patch from patches/, with syz-mutate and syz-prog2c in its
-bin/. While a guest runs a batch of programs, the next one is made. What the
-kernel complains about is in WORK/found, with the program that ran then; the status is 1.
+bin/. While a guest runs a batch of programs, the next batch is made. What the kernel complains
+about is in WORK/found, with the program that ran then; the status is 1.
 """
 import argparse
 import random

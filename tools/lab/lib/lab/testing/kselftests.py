@@ -14,6 +14,8 @@ from lab.testing.points import Points, bail_out
 SYNTHETIC = ("aux_synth", "aux_synth_large", "aux_synth_no_sg")
 # The status of a program all of whose tests were skipped
 NOTHING_RAN = 4
+# Sets the level at which users without rights are refused. With BTS, they may trace up to level 1.
+PARANOID = "echo {} >/proc/sys/kernel/perf_event_paranoid\n"
 # With which a kselftest is skipped where an event is refused
 NO_RIGHTS = ("needs CAP_PERFMON, and a kernel that is not locked down",
              "needs CAP_PERFMON, or a lower perf_event_paranoid")
@@ -77,6 +79,11 @@ def forget(directory: Path) -> None:
     """Remove the results of an earlier guest: one that does not get so far leaves none."""
     for file in directory.glob("*.tap"):
         file.unlink()
+
+
+def by(user: str) -> str:
+    """How a program is run as another user, for script()"""
+    return f"su {user} -s /bin/sh -c './{{}}'"
 
 
 def script(calls: Mapping[str, str], run: str = "./{}") -> str:
