@@ -177,7 +177,7 @@ struct aux_test_record {
 	} range;
 };
 
-/* As mmap() makes one, but that nobody pays for its pages. */
+/* Build an area as mmap() does, but charge its pages to no user. */
 static int area_build(struct aux_test *t, unsigned long vm_flags)
 {
 	struct vm_area_struct vma = { .vm_end = AREA, .vm_flags = vm_flags };

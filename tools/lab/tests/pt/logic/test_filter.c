@@ -42,7 +42,7 @@ static void add(unsigned int nr, enum perf_addr_filter_action_t action, bool fil
 	trace.ranges[nr] = (struct perf_addr_filter_range) { start, size };
 }
 
-/* Those of the kernel's, on processors that have so many ranges. */
+/* The kernel's KUnit tests of filters, on processors with 0 to 7 ranges */
 static void test_numbers(void)
 {
 	char where[32];

@@ -9,7 +9,7 @@
 
 #define R	24ULL
 #define PAGE	4096ULL
-/* A page has room for so many. */
+/* Number of records in a page */
 #define FULL	170
 #define MARGIN	(170 * R)
 #define HANDLER	(32 * R)
